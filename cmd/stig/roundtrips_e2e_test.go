@@ -31,7 +31,7 @@ func TestRoundTrips(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer proxy.Close()
-	far := newFarStore(t, s.Database("far").Database, proxy)
+	far := newFarStore(t, s.Database("far").Database, proxy, 160)
 	far.run(t, "orient", "far-1") // fetches the store
 	for !proxy.IsIdle() {
 		time.Sleep(5 * time.Millisecond)
@@ -97,11 +97,11 @@ func compareTable(t *testing.T, path, name, want string) {
 // farStore creates a directory that uses a store on a server, through a proxy.
 type farStore struct{ dir string }
 
-func newFarStore(t *testing.T, name string, proxy *load.Proxy) *farStore {
+func newFarStore(t *testing.T, name string, proxy *load.Proxy, issues int) *farStore {
 	t.Helper()
 	f := &farStore{t.TempDir()}
 	var lines bytes.Buffer
-	if err := sample.Write(&lines, 160, 1); err != nil {
+	if err := sample.Write(&lines, issues, 1); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 3 {

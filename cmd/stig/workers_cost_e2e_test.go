@@ -17,16 +17,21 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// TestCostOfWorkers: commands about one issue cost as many round trips with a thousand workers
-// as with ten, and as many bytes.
-func TestCostOfWorkers(t *testing.T) {
+// TestCostsAreFlat compares what commands about one issue exchange with the server in a small
+// store with ten workers, in one with a thousand workers, and in a large store: as many round
+// trips, and no more than half as many bytes again.
+func TestCostsAreFlat(t *testing.T) {
 	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
-			few, many := costs(t, kind, 10), costs(t, kind, 1000)
-			for i, one := range few {
-				t.Logf("%-40s %2d round trips, %5d bytes with 10 workers; %2d, %5d with 1,000", one.command, one.turns, one.bytes, many[i].turns, many[i].bytes)
-				if one.turns != many[i].turns || 2*many[i].bytes > 3*one.bytes {
-					t.Errorf("%s: %+v with 10 workers, %+v with 1,000", one.command, one, many[i])
+			small := costs(t, kind, 160, 10)
+			for _, more := range []struct{ issues, workers int }{{160, 1000}, {10_000, 10}} {
+				for i, large := range costs(t, kind, more.issues, more.workers) {
+					one := small[i]
+					t.Logf("%-40s %2d round trips, %5d bytes with 160 issues and 10 workers; %2d, %5d with %d and %d",
+						one.command, one.turns, one.bytes, large.turns, large.bytes, more.issues, more.workers)
+					if one.turns != large.turns || 2*large.bytes > 3*one.bytes {
+						t.Errorf("%s: %+v in a small store, %+v with %d issues and %d workers", one.command, one, large, more.issues, more.workers)
+					}
 				}
 			}
 		})
@@ -40,7 +45,7 @@ type cost struct {
 }
 
 // costs returns the costs of commands beside workers on other machines, each with a claim.
-func costs(t *testing.T, kind string, workers int) (list []cost) {
+func costs(t *testing.T, kind string, issues, workers int) (list []cost) {
 	s := servers.Need(t, kind)
 	proxy, err := load.NewProxy("127.0.0.1:0", fmt.Sprintf("127.0.0.1:%d", s.Config.Port))
 	if err != nil {
@@ -48,11 +53,10 @@ func costs(t *testing.T, kind string, workers int) (list []cost) {
 	}
 	defer proxy.Close()
 	c := s.Database("far")
-	far := newFarStore(t, c.Database, proxy)
+	far := newFarStore(t, c.Database, proxy, issues)
 	store := sql.Open(beads.Place{}, sql.Options{Config: c})
 	defer store.Close()
 	addWorkers(t, store, workers)
-	far.run(t, "show", "far-0") // fetches the store
 	for _, args := range [][]string{
 		{"show", "far-1"}, {"orient", "far-1"}, {"claim", "far-1"}, {"orient", "far-1"}, {"checkpoint", "far-1", "--done", "one", "--remains", "two"},
 		{"comment", "far-1", "-m", "seen"}, {"edit", "far-1", "far-2", "--priority", "2"}, {"release", "1"}, {"claim", "1"},

@@ -60,7 +60,7 @@ func TestServer(t *testing.T) {
 	if _, err := db.Exec("UPDATE stig_meta SET schema_version = 3"); err != nil {
 		t.Fatal(err)
 	}
-	check("store", doctor.Broken, "its tables have version 3, and this stig knows versions up to 2")
+	check("store", doctor.Broken, "the tables have version 3; this stig supports versions up to 2")
 	if _, err := doctor.Migrate(t.Context(), front(""), false); err == nil || !strings.Contains(err.Error(), "version 3") {
 		t.Errorf("%v", err)
 	}

@@ -62,7 +62,7 @@ func TestInitForeign(t *testing.T) {
 	for _, dryRun := range []bool{true, false} {
 		dir := t.TempDir()
 		_, err := service.InitOnServer(t.Context(), front(t, dir, c.URL()), service.ServerRequest{DryRun: dryRun})
-		if err == nil || !strings.Contains(err.Error(), "it holds the table tides") {
+		if err == nil || !strings.Contains(err.Error(), "it has the table tides") {
 			t.Errorf("%v: %v", dryRun, err)
 		}
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {

@@ -41,7 +41,7 @@ type Config struct {
 	Plain    bool          // no TLS to other hosts
 	CA       string        // file with the CA certificates; "" for the system's
 	Timeout  time.Duration // for connecting and logging in; 0 means 10 s
-	Compress bool          // compress what is sent, if the server can: MariaDB and MySQL, not Dolt
+	Compress bool          // compress data, if the server can: MariaDB and MySQL, not Dolt
 
 	// Renewed returns the current password for each connection; nil for Password.
 	Renewed func() (string, error) `json:"-"`

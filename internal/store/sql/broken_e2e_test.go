@@ -18,8 +18,8 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// TestRoundTrips counts what is asked: 1 for an unchanged store, 1 for a changed one, and
-// 7 at most from BEGIN to COMMIT.
+// TestRoundTrips counts the statements of a store: 1 for an unchanged store, 1 for a changed
+// one, and at most 7 from BEGIN to COMMIT.
 func TestRoundTrips(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		create(t, c, `{"id":"d-1","title":"a","comments":[{"id":1,"author":"a","text":"b"}]}`+"\n"+`{"id":"d-2","title":"b"}`+"\n")
@@ -30,7 +30,7 @@ func TestRoundTrips(t *testing.T) {
 			t.Helper()
 			var text []string
 			p.statement = func(b []byte) {
-				if !bytes.Contains(b, []byte("_LOCK(")) { // on Dolt edits wait for each other before they begin
+				if !bytes.Contains(b, []byte("_LOCK(")) { // on Dolt, edits take turns before they begin
 					text = append(text, fmt.Sprintf("%.60q", b[1:]))
 				}
 			}
@@ -63,8 +63,7 @@ func TestRoundTrips(t *testing.T) {
 	})
 }
 
-// TestCut cuts the connection at many places of an edit, which must be made once all the
-// same.
+// TestCut cuts the connection at many points of an edit. Each edit is still made exactly once.
 func TestCut(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		s := create(t, c, `{"id":"d-1","title":"a","comments":[{"id":1,"author":"a","text":"first"}]}`+"\n")
@@ -97,9 +96,9 @@ func TestCut(t *testing.T) {
 	})
 }
 
-// TestOtherHosts: a connection to another machine is encrypted, or not made.
+// TestOtherHosts: stig encrypts the connection to another machine, or refuses to connect.
 func TestOtherHosts(t *testing.T) {
-	s := servers.Need(t, servers.MariaDB) // without certificates it has no TLS
+	s := servers.Need(t, servers.MariaDB) // without certificates the server has no TLS
 	c := s.Database(t.Name())
 	create(t, c, `{"id":"d-1"}`+"\n")
 	p := newProxy(t, c)
@@ -112,7 +111,7 @@ func TestOtherHosts(t *testing.T) {
 	}
 }
 
-// notLoopback returns an address at which this machine is taken for another one.
+// notLoopback returns an address at which this machine counts as another host.
 func notLoopback(t *testing.T) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
@@ -128,8 +127,8 @@ func notLoopback(t *testing.T) string {
 	return ""
 }
 
-// TestCompressed reads all lines from another machine compressed, if the server can do that,
-// and what changed later uncompressed.
+// TestCompressed: the first read from another machine is compressed if the server supports it;
+// later reads of changes are not.
 func TestCompressed(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		want := large(2000)
@@ -152,9 +151,8 @@ func TestCompressed(t *testing.T) {
 	})
 }
 
-// TestUnknown: when the connection dies while the edit is being committed and the server
-// cannot be asked, the edit says that it does not know, and does not start over, as it did
-// before when another was faster.
+// TestUnknown: if the connection is lost during COMMIT and the server cannot be asked, the edit
+// returns an error that says so. It does not retry, unlike after a lost swap.
 func TestUnknown(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		another := create(t, c, `{"id":"d-1","title":"a"}`+"\n")
@@ -164,20 +162,20 @@ func TestUnknown(t *testing.T) {
 		edit(t, s, setNotes("d-1", "before"))
 		p.mu.Lock()
 		p.statement = func(text []byte) {
-			if bytes.HasPrefix(text[1:], []byte("COMMIT")) { // nothing of the answer comes
+			if bytes.HasPrefix(text[1:], []byte("COMMIT")) { // the answer never arrives
 				p.cutDown, p.afterCut = p.down, true
 			}
 		}
 		p.mu.Unlock()
 		runs, o := 0, options()
-		o.Wait = 10 * time.Second // longer than it asks what became of it
+		o.Wait = 10 * time.Second // longer than the edit asks for its outcome
 		_, err := s.Edit(context.Background(), o, func(tx *beads.Tx) error {
 			if runs++; runs == 1 {
 				edit(t, another, setNotes("d-1", "theirs"))
 			}
 			return setNotes("d-1", "after")(tx)
 		})
-		if runs != 2 || !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "whether it was written") || !strings.HasPrefix(err.Error(), "mysql://") {
+		if runs != 2 || !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "whether the edit was written") || !strings.HasPrefix(err.Error(), "mysql://") {
 			t.Error(err)
 		}
 		_, err = s.Snapshot()
@@ -202,7 +200,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if server.Kind == "dolt" {
-			return // nobody waits there
+			return // edits on Dolt do not wait there
 		}
 		hold, err := db.Begin()
 		if err != nil {

@@ -14,14 +14,14 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// idle is how long, in seconds, a server waits for the next statement of a transaction.
-// A machine that is cut off in the middle of one holds the counter of versions, for which
-// all others wait; without this, servers wait for eight hours.
+// idle is how many seconds a server waits for the next statement of a transaction. A machine
+// that is cut off in the middle of a transaction holds the row lock that all other writers
+// need. The default of servers is eight hours.
 const idle = 20
 
-// write runs a transaction on a connection that the server ends when it is left idle. do
-// sends the statements; token is that of the event which they put into stig_events. An
-// error other than that of Store.unknown means that nothing was written.
+// write runs a transaction on a connection that the server closes when it is idle. do sends the
+// statements. token is that of the event that do inserts into stig_events. Any error other than
+// that of Store.unknown means that nothing was written.
 func (s *Store) write(ctx context.Context, token []byte, do func(execer) error) error {
 	conn, err := s.writer(ctx)
 	if err != nil {
@@ -39,17 +39,17 @@ func (s *Store) write(ctx context.Context, token []byte, do func(execer) error) 
 	return s.outcome(ctx, token, err)
 }
 
-// execer is a connection, or what has many.
+// execer is a connection or a pool of them.
 type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// transact runs do in a transaction. sent reports whether COMMIT was sent: of an error it is
-// then unknown what became of the transaction.
+// transact runs do in a transaction. sent reports whether COMMIT was sent: if it was, an error
+// leaves the outcome unknown.
 //
-// A connection on which COMMIT or ROLLBACK did not succeed is closed. A node without quorum
-// refuses both and keeps the transaction: what was asked next on that connection would see
-// its rows, and what was written next would be committed with them.
+// If COMMIT or ROLLBACK fails, transact closes the connection. A node without quorum refuses
+// both and keeps the transaction open: later queries on that connection would read its
+// uncommitted rows, and a later COMMIT would include them.
 func transact(ctx context.Context, conn *sql.Conn, do func(execer) error) (sent bool, err error) {
 	if _, err = conn.ExecContext(ctx, "START TRANSACTION"); err == nil {
 		err = do(conn)
@@ -65,15 +65,15 @@ func transact(ctx context.Context, conn *sql.Conn, do func(execer) error) (sent 
 	return end == "COMMIT", cmp.Or(err, failed)
 }
 
-// discard closes a connection to the server, which another use of the pool does not get.
+// discard closes a connection to the server; the pool does not reuse it.
 func discard(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // gives that error
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // Raw returns this error
 }
 
-// alone waits on Dolt until no other edit is being written, and gives what ends that. Of
-// two transactions at the same time Dolt undoes one, whatever they change, so that many
-// would start over again and again; other servers let the second wait by themselves. It
-// only saves time: without it edits are as safe, and slower.
+// alone waits on Dolt until no other edit is being written, and returns a function that ends
+// this. Dolt rolls back one of two concurrent transactions, whatever they change, which causes
+// many retries. Other servers make the second one wait. alone only saves time: edits are as
+// safe without it.
 func (s *Store) alone(ctx context.Context, conn *sql.Conn) (end func()) {
 	if !s.isDolt() {
 		return func() {}
@@ -95,7 +95,7 @@ func (s *Store) isDolt() bool {
 	return s.latest.dolt
 }
 
-// broken marks an error of a connection that died before COMMIT was sent.
+// broken marks the error of a connection that was lost before COMMIT was sent.
 func broken(err error) error {
 	if err != nil && mysql.Gone(err) {
 		return fmt.Errorf("%w: %w", errBroken, err)
@@ -103,14 +103,14 @@ func broken(err error) error {
 	return err
 }
 
-// writer gives a connection for a transaction.
+// writer returns a connection for a transaction.
 func (s *Store) writer(ctx context.Context) (*sql.Conn, error) {
 	conn, err := s.DB().Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var own any
-	_ = conn.Raw(func(driver any) error { own = driver; return nil }) // gives the error of the function
+	_ = conn.Raw(func(driver any) error { own = driver; return nil }) // Raw returns the error of the function
 	if s.writers.has(own) {
 		return conn, nil
 	}
@@ -122,9 +122,9 @@ func (s *Store) writer(ctx context.Context) (*sql.Conn, error) {
 	return conn, nil
 }
 
-// outcome finds out what became of a transaction whose COMMIT failed with err: nil where it
-// was committed. A server that says that it was undone is asked as well: a node that loses
-// the quorum while it commits cannot know what the others made of it.
+// outcome finds out what became of a transaction whose COMMIT failed with err. It returns nil
+// if the transaction was committed. It also asks if the server reported a rollback: a node that
+// loses quorum during COMMIT cannot know whether the other nodes committed.
 func (s *Store) outcome(ctx context.Context, token []byte, err error) error {
 	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
 	defer cancel()
@@ -144,19 +144,19 @@ func (s *Store) outcome(ctx context.Context, token []byte, err error) error {
 	}
 }
 
-// written reports whether the edit with that token is in the store. The answer is final:
-// the statement before the question waits until a transaction that is still open ends, and
-// where nobody waits (Dolt, other nodes of a cluster) keeps it from being committed, for
-// both change turn. A node outside the Primary component of its cluster refuses the
-// statement; one inside is told to wait for all that was committed before.
+// written reports whether the edit with that token is in the store. The answer is final: the
+// UPDATE before the question waits until a transaction that is still open ends. Where it does
+// not wait (Dolt, other nodes of a cluster) it prevents the COMMIT, because both change turn. A
+// node outside the Primary component refuses the UPDATE; a node inside it waits until it has
+// applied everything committed before.
 func (s *Store) written(ctx context.Context, token []byte) (bool, error) {
 	conn, err := s.DB().Conn(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer conn.Close()
-	defer discard(conn) // so that nothing else waits as this question does
-	// Servers that make no clusters do not know the variable.
+	defer discard(conn) // later queries must not wait as this one does
+	// Servers without clusters do not have this variable.
 	_, _ = conn.ExecContext(ctx, "SET SESSION wsrep_sync_wait = 1")
 	if _, err := conn.ExecContext(ctx, "UPDATE stig_meta SET turn = ? WHERE one = 1", newToken()); err != nil {
 		return false, err
@@ -166,14 +166,14 @@ func (s *Store) written(ctx context.Context, token []byte) (bool, error) {
 	return n > 0, err
 }
 
-// unknown says that nobody can say whether an edit was written.
+// unknown returns the error for an edit whose outcome cannot be found out.
 func (s *Store) unknown(err error) error {
 	return &fault.Error{Code: fault.Store, Path: s.url, Cause: err,
-		Reason: fmt.Sprintf("the connection died while the edit was being committed, and the server did not answer for %v whether it was written", s.patience),
-		Hint:   "when the server answers again, look with stig show ID whether the edit is there before you run the command again"}
+		Reason: fmt.Sprintf("the connection was lost during COMMIT, and the server did not say within %v whether the edit was written", s.patience),
+		Hint:   "before you retry, look with stig show ID whether the edit is there"}
 }
 
-// connections are those of the driver that were prepared for writing.
+// connections are the driver's connections that are prepared for writing.
 type connections struct {
 	mu   sync.Mutex
 	made map[any]bool
@@ -188,7 +188,7 @@ func (c *connections) has(own any) bool {
 func (c *connections) add(own any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.made == nil || len(c.made) > 100 { // most of them died
+	if c.made == nil || len(c.made) > 100 { // most of them are closed by then
 		c.made = map[any]bool{}
 	}
 	c.made[own] = true

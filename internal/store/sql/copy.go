@@ -98,8 +98,8 @@ func (s *Store) copied() (h *held, sum string) {
 	return h, sum
 }
 
-// openCopy opens the copy in a directory: its base, nil if there is none, and its recent, nil
-// if there is none for that base.
+// openCopy opens the copy in a directory: its base, or nil if there is none, and the recent
+// that belongs to that base, or nil.
 func openCopy(dir string) (base, recent *copyFile) {
 	base, err := openCopyFile(filepath.Join(dir, baseName))
 	if err != nil {

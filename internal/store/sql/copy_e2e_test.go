@@ -20,7 +20,7 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// large is a store of so many issues of about a kilobyte.
+// large returns a store of that many issues of about a kilobyte each.
 func large(n int) string {
 	var text strings.Builder
 	for i := range n {
@@ -29,7 +29,7 @@ func large(n int) string {
 	return text.String()
 }
 
-// files lists a directory of copies: name, and size of each file.
+// files returns the name and size of each file in a directory of copies.
 func files(t *testing.T, dir string) map[string]fs.FileInfo {
 	t.Helper()
 	found := map[string]fs.FileInfo{}
@@ -47,8 +47,8 @@ func files(t *testing.T, dir string) map[string]fs.FileInfo {
 	return found
 }
 
-// TestCopy: copies are the user's own, small changes leave the large file alone, and
-// what is damaged is read from the server again.
+// TestCopy: copies are readable by the user only, small changes do not rewrite base, and
+// damaged files are read from the server again.
 func TestCopy(t *testing.T) {
 	c := servers.Need(t, servers.MariaDB).Database(t.Name())
 	s, cache := create(t, c, large(3000)), t.TempDir()
@@ -58,7 +58,7 @@ func TestCopy(t *testing.T) {
 	}
 	base, written := "", files(t, cache)
 	for path, info := range written {
-		if info.Mode().Perm() != 0o600 && info.Size() > 0 { // the lock is empty
+		if info.Mode().Perm() != 0o600 && info.Size() > 0 { // the lock file is empty
 			t.Errorf("%s: mode %v", path, info.Mode())
 		}
 		if filepath.Base(path) == "base" {
@@ -82,7 +82,7 @@ func TestCopy(t *testing.T) {
 		t.Errorf("the base was written again: %v", now)
 	}
 	edits := 0
-	renew := func() { // base and recent are there and current
+	renew := func() { // base and recent exist and are current
 		t.Helper()
 		edits++
 		edit(t, s, setNotes("d-000011", fmt.Sprint(edits)))
@@ -114,7 +114,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// current is a file of the only copy.
+// current returns a file of the only copy.
 func current(t *testing.T, cache, name string) string {
 	t.Helper()
 	for path := range files(t, cache) {
@@ -126,7 +126,7 @@ func current(t *testing.T, cache, name string) string {
 	return ""
 }
 
-// damage changes a byte at so many hundredths of a file.
+// damage changes the byte at that percentage of a file.
 func damage(t *testing.T, cache, name string, part int64) (path string, at int64) {
 	t.Helper()
 	path = current(t, cache, name)
@@ -142,8 +142,8 @@ func damage(t *testing.T, cache, name string, part int64) (path string, at int64
 	return path, at
 }
 
-// TestAnotherStore: a copy is not used for another store under the same URL, nor for one
-// that was put back from a backup and has gone another way since.
+// TestAnotherStore: a copy is not used for another store under the same URL, or for a store
+// that was restored from a backup and changed since.
 func TestAnotherStore(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		db, cache := reach(t, c), t.TempDir()
@@ -153,12 +153,12 @@ func TestAnotherStore(t *testing.T) {
 		textOf(t, open(t, c, cache))
 		stays, again := open(t, c, ""), open(t, c, cache)
 		textOf(t, stays)
-		exec(t, db, "DELETE FROM stig_events WHERE version > 1") // a backup of version 1 comes back
+		exec(t, db, "DELETE FROM stig_events WHERE version > 1") // a backup of version 1 is restored
 		exec(t, db, "DELETE FROM stig_lines WHERE id = 'd-1'")
 		exec(t, db, "UPDATE stig_meta SET version = 1, turn = 'x'")
 		for name, late := range map[string]*sql.Store{"the copy": again, "a process that goes on": stays} {
 			late.SetPatience(100 * time.Millisecond)
-			if _, err := late.Snapshot(); !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "this server is behind: it has version 1 of the store, and version 3 was read before") {
+			if _, err := late.Snapshot(); !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "this server is behind: it has version 1 of the store; version 3 was read before") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -170,7 +170,7 @@ func TestAnotherStore(t *testing.T) {
 		one.SetPatience(0)
 		_, err := one.Snapshot()
 		e, _ := fault.As(err, fault.Store)
-		_, rm, _ := strings.Cut(e.Hint, "remove the copy of the later one: ")
+		_, rm, _ := strings.Cut(e.Hint, "remove the newer local copy: ")
 		if out, err := osexec.Command("sh", "-c", rm).CombinedOutput(); err != nil {
 			t.Errorf("%s: %s%v", rm, out, err)
 		}
@@ -199,7 +199,7 @@ func TestAnotherStore(t *testing.T) {
 	})
 }
 
-// TestCopiesAtOnce: readers with one copy, while others write.
+// TestCopiesAtOnce runs readers that share a copy while others write.
 func TestCopiesAtOnce(t *testing.T) {
 	c := servers.Need(t, servers.MariaDB).Database(t.Name())
 	s, cache := create(t, c, large(2500)), t.TempDir()
@@ -209,7 +209,7 @@ func TestCopiesAtOnce(t *testing.T) {
 			for i := range 12 {
 				r := open(t, c, cache)
 				if n == 0 {
-					edit(t, r, func(tx *beads.Tx) error { // so much that bases are written, too
+					edit(t, r, func(tx *beads.Tx) error { // enough that base is rewritten too
 						for k := range 200 {
 							if err := setNotes(fmt.Sprintf("d-%06d", (i*200+k)%2500), strings.Repeat("m", 900)+fmt.Sprint(i))(tx); err != nil {
 								return err

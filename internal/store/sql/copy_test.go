@@ -32,7 +32,7 @@ func (v version) line(id string) string {
 	return fmt.Sprintf(`{"id":%q,"notes":%q}`+"\n", id, v.notes[id])
 }
 
-// news returns what is newer since a version that had other notes.
+// news returns the changes since a version that had other notes.
 func (v version) news(old version) *news {
 	n := &news{store: []byte(v.store), version: v.number, shape: hasBOM | isUnended, marks: map[int64][]string{v.number: {fmt.Sprint("mark", v.number)}}}
 	for pos, id := range slices.Sorted(maps.Keys(v.notes)) {
@@ -51,7 +51,7 @@ func (v version) text() string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-// TestKeep: the copy is the newest version that was kept, whole.
+// TestKeep: the copy is the newest version that was kept, complete.
 func TestKeep(t *testing.T) {
 	s := Open(beads.Place{Path: "x"}, Options{Cache: t.TempDir()})
 	read := func(h *held, old, now version) *held {
@@ -150,7 +150,7 @@ func writeFile(t *testing.T, s *Store, name string, text []byte) {
 	}
 }
 
-// TestMerged: newer rows replace those of their issues and stand in order.
+// TestMerged: newer rows replace those of their issues, and the order is kept.
 func TestMerged(t *testing.T) {
 	rows := func(ids ...string) (list []row) {
 		for _, id := range ids {

@@ -118,7 +118,7 @@ func unreadable(path string, err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
 	}
-	return &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("%s: cannot be read: %v", path, err), Hint: "see whose it is: ls -ld " + path, Err: err}
+	return &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("%s: cannot be read: %v", path, err), Hint: "check who owns it: ls -ld " + path, Err: err}
 }
 
 // parse parses a line. Its errors do not quote the line, which may have a password anywhere.
@@ -134,10 +134,10 @@ func parse(text string) (loginLine, error) {
 		return loginLine{}, errors.New("must begin with " + mysql.Scheme + " and a host")
 	}
 	if _, has := u.User.Password(); has {
-		return loginLine{}, errors.New("the password must stand behind the URL, not in it")
+		return loginLine{}, errors.New("the password must follow the URL, not be part of it")
 	}
 	if strings.TrimSpace(password) == "" {
-		return loginLine{}, errors.New("has no password behind the URL")
+		return loginLine{}, errors.New("has no password after the URL")
 	}
 	return loginLine{user: u.User.Username(), host: u.Hostname(), port: u.Port(), database: strings.Trim(u.Path, "/"),
 		password: strings.TrimLeft(password, " \t")}, nil

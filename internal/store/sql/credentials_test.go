@@ -21,7 +21,8 @@ func credentialsFile(t *testing.T, mode os.FileMode, text string) string {
 	return path
 }
 
-// TestFor takes the first line for a database, and never one for another host that begins alike.
+// TestFor: the first matching line of the file applies; a host that only begins with the same
+// letters does not match.
 func TestFor(t *testing.T) {
 	path := credentialsFile(t, 0o600, `# of the team
 mysql://mara@db.example.org:3307/harbor  other port
@@ -63,12 +64,13 @@ mysql://mara@db.example wrong host
 	}
 }
 
-// TestForRefuses names the place and repeats nothing of a line, which may hold a password.
+// TestForRefuses: errors name the file and line, and quote nothing of a line, which may contain
+// a password.
 func TestForRefuses(t *testing.T) {
 	for _, c := range []struct{ text, err string }{
 		{"\nhunter2\n", ":2: must begin with mysql://"},
-		{"mysql://mara:hunter2@db.example/harbor", ":1: the password must stand behind the URL"},
-		{"mysql://mara@db.example/harbor", ":1: has no password behind the URL"},
+		{"mysql://mara:hunter2@db.example/harbor", ":1: the password must follow the URL"},
+		{"mysql://mara@db.example/harbor", ":1: has no password after the URL"},
 		{"mysql:///harbor hunter2", ":1: must begin with mysql:// and a host"},
 	} {
 		path := credentialsFile(t, 0o600, c.text)

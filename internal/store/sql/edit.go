@@ -12,10 +12,10 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// Edit implements beads.Store. It reads the store, calls fn, and puts what fn changed
-// into the store in one transaction that compares each line with what was read. When
-// somebody else changed one of them meanwhile, or the connection died, it starts over on
-// what is there now, for as long as o.Wait says; so fn may run many times.
+// Edit implements beads.Store. It reads the store, calls fn, and writes fn's changes in one
+// transaction that compares each line with what was read. If somebody changed one of them
+// meanwhile, or the connection was lost, Edit retries with the current state for at most
+// o.Wait; fn may run many times.
 func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -28,7 +28,7 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 		if err == nil && e == nil {
 			return changes, nil
 		}
-		if n == 0 { // what it takes to read the store for the first time does not count
+		if n == 0 { // the first read of the store does not count
 			defer time.AfterFunc(cmp.Or(o.Wait, s.patience), cancel).Stop()
 		}
 		if err == nil {
@@ -40,7 +40,7 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 		switch {
 		case err == nil:
 			return changes, nil
-		case fault.Is(err, fault.Store): // also that it is unknown whether it was written, whatever that wraps
+		case fault.Is(err, fault.Store): // includes the unknown outcome, whatever that error wraps
 			return nil, err
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -57,15 +57,15 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 }
 
 const (
-	// patience is how long an edit starts over, and how long it asks what became of it.
+	// patience is how long an edit retries, and how long it asks for its outcome.
 	patience = 30 * time.Second
-	// What an edit that met another waits before it starts over: at least and at most.
+	// The minimum and maximum back-off of an edit that conflicted with another.
 	leastWait = 50 * time.Millisecond
 	mostWait  = 800 * time.Millisecond
 )
 
-// pause is how long an edit waits before it starts over for the n-th time, from 0 on.
-// One whose swap was lost knows that the other one is done, and need not wait at first.
+// pause returns the back-off before the nth retry, from 0. An edit whose swap failed may retry
+// at once, because the other edit is complete.
 func pause(n int, err error) time.Duration {
 	within := min(leastWait<<min(n, 8), mostWait)
 	if errors.Is(err, beads.ErrStale) {
@@ -74,33 +74,33 @@ func pause(n int, err error) time.Duration {
 	return leastWait + rand.N(within)
 }
 
-// theirs is an error that is no business of the store: what fn said.
+// theirs is an error of fn, which the store returns unchanged.
 type theirs struct{ err error }
 
 func (t theirs) Error() string { return t.err.Error() }
 
-// errBroken says that the connection died before the edit was committed.
-var errBroken = errors.New("the connection died, and nothing was written")
+// errBroken means that the connection was lost before the edit was committed.
+var errBroken = errors.New("connection lost; nothing was written")
 
-// again reports whether an edit that ended so wrote nothing and is to start over.
+// again reports whether an edit with this error wrote nothing and is to be retried.
 func again(err error) bool {
 	return errors.Is(err, beads.ErrStale) || errors.Is(err, errBroken) || mysql.Again(err) || mysql.NoQuorum(err) || mysql.Repeated(err)
 }
 
-// crowded says that the time was over before an edit could be made.
+// crowded returns the error of an edit that timed out.
 func (s *Store) crowded(err error) error {
 	if errors.Is(err, errBroken) || mysql.Gone(err) {
 		return s.explain(err)
 	}
-	return &fault.Error{Code: fault.Changed, Path: s.url, Reason: "others were writing all the time", Hint: "let them finish and run the command again"}
+	return &fault.Error{Code: fault.Changed, Path: s.url, Reason: "timed out; others kept writing to the store", Hint: "retry when they are done"}
 }
 
-// exceeded says that an edit needs another scope than it read.
+// exceeded returns the error of an edit that needs more than the excerpt it read.
 type exceeded struct{ scope beads.Scope }
 
 func (exceeded) Error() string { return "an excerpt of the store is not enough" }
 
-// try makes one attempt, and gives what is to be written; nil for nothing.
+// try makes one attempt, and returns what is to be written; nil for nothing.
 func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) (*edition, []beads.Change, error) {
 	r, err := s.near(ctx, o.Scope)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 	"stig/internal/testkit/memory"
 )
 
-// TestEditsAsInMemory makes random edits of a store and of one in memory, which keeps its
-// text as a file does: each edit must leave the same text, for whoever reads it, and say
-// the same about it.
+// TestEditsAsInMemory makes random edits of a store on a server and of one in memory, which
+// keeps its text as a file does. After each edit both have the same text, for every reader, and
+// report the same changes.
 func TestEditsAsInMemory(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		create(t, c, "")
@@ -83,7 +83,7 @@ func randomEdit(seed uint64) func(*beads.Tx) error {
 			case 5:
 				err = tx.AddRow(id, beads.Row{On: "d-1", Type: "blocks"})
 			case 6:
-				err = tx.PutBack(id, func(r *beads.Record) (*beads.Record, error) { // takes the first comment away
+				err = tx.PutBack(id, func(r *beads.Record) (*beads.Record, error) { // removes the first comment
 					if all := r.Elements(beads.Comments); len(all) > 0 {
 						return r.PutElements(beads.Comments, all[1:])
 					}
@@ -100,8 +100,8 @@ func randomEdit(seed uint64) func(*beads.Tx) error {
 	}
 }
 
-// TestConflicts: what another machine does between the reading and the writing of an edit
-// is never lost, and starts the edit over where both changed the same thing.
+// TestConflicts: what another machine writes between the read and the write of an edit is never
+// lost. The edit is retried if both changed the same line.
 func TestConflicts(t *testing.T) {
 	const text = `{"id":"d-1","title":"a","status":"open","updated_at":"2026-03-01T12:00:00Z","comments":[{"id":1,"author":"a","text":"first"}]}` + "\n" +
 		`{"id":"d-2","title":"b"}` + "\n" + `{"id":"d-4","title":"no comments"}` + "\n"
@@ -110,7 +110,7 @@ func TestConflicts(t *testing.T) {
 		ours     func(*beads.Tx) error
 		theirs   func(*beads.Tx) error
 		wantRuns int
-		want     []string // what the text must hold then
+		want     []string // what the text must contain then
 		wantErr  string
 	}{
 		{"other issues", setNotes("d-1", "ours"), setNotes("d-2", "theirs"), 1, []string{`"notes":"ours"`, `"notes":"theirs"`}, ""},
@@ -182,7 +182,8 @@ func TestConflicts(t *testing.T) {
 	})
 }
 
-// TestGivesUp: an edit that others keep from being made ends when its time is over.
+// TestGivesUp: an edit that conflicts with others all the time returns an error when its time
+// is over.
 func TestGivesUp(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		s, another := create(t, c, `{"id":"d-1","title":"a"}`+"\n"), open(t, c, "")
@@ -202,11 +203,11 @@ func TestGivesUp(t *testing.T) {
 	})
 }
 
-// TestErrorsOfTheEdit: what fn says is returned as it is, whatever it wraps.
+// TestErrorsOfTheEdit: an error of fn is returned unchanged, whatever it wraps.
 func TestErrorsOfTheEdit(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		s := create(t, c, `{"id":"d-1","title":"a"}`+"\n")
-		want := fmt.Errorf("mine: %w", io.EOF) // which would mean a connection that died
+		want := fmt.Errorf("mine: %w", io.EOF) // which would mean a lost connection
 		if _, err := s.Edit(context.Background(), options(), func(*beads.Tx) error { return want }); err != want {
 			t.Error(err)
 		}

@@ -10,7 +10,8 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// TestEdited groups the edits by their actors, which Dolt refuses of what is in no group.
+// TestEdited groups the edits by actor; Dolt refuses columns that are neither grouped nor
+// aggregated.
 func TestEdited(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		s := create(t, c, `{"id":"demo-1","title":"one","status":"open"}`+"\n")

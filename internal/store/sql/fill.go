@@ -11,13 +11,11 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// Fill puts a whole text into an empty store, in one transaction; Text gives it back
-// byte for byte. Until then whoever reads the store is told that it is being filled, also
-// where Fill was interrupted; then it may be called again. The ids of new issues will begin
-// with the prefix, if it is not empty.
-// told, which may be nil, is called now and then with how many lines were sent. A text
-// with problems, or an id that stands twice, is refused (fault.Refused), and so is
-// a store that holds anything.
+// Fill writes a text into an empty store, in one transaction; Text returns it byte for byte.
+// Until the commit, readers get an error that the store is being filled, also if Fill was
+// interrupted; then it may be called again. The ids of new issues begin with the prefix, unless
+// it is empty. told, which may be nil, is called with the number of lines sent so far. Fill
+// refuses (fault.Refused) a text with problems or duplicate ids, and a store that is not empty.
 func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(done, of int)) error {
 	f, err := beads.NewSnapshot(s.place, beads.Source{Lines: bytes.NewReader(text), Size: int64(len(text))})
 	if err != nil {
@@ -52,7 +50,7 @@ func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(
 	return s.explain(err)
 }
 
-// beginFilling makes an empty store one that is being filled.
+// beginFilling marks an empty store as being filled.
 func (s *Store) beginFilling(ctx context.Context, tx execer, begun []byte) error {
 	n, err := affected(tx.ExecContext(ctx, "UPDATE stig_meta SET schema_version = ?, turn = ? WHERE one = 1 AND version = 0", unfilled, begun))
 	switch {
@@ -71,10 +69,10 @@ func (s *Store) beginFilling(ctx context.Context, tx execer, begun []byte) error
 	return err
 }
 
-// forgetBegun removes what says since when a store is being filled.
+// forgetBegun removes the event that says since when a store is being filled.
 const forgetBegun = "DELETE FROM stig_events WHERE version = 0"
 
-// affected is how many rows a statement found.
+// affected returns the number of rows that a statement found.
 func affected(r sql.Result, err error) (int64, error) {
 	if err != nil {
 		return 0, err
@@ -82,17 +80,17 @@ func affected(r sql.Result, err error) (int64, error) {
 	return r.RowsAffected()
 }
 
-// entry is a line that is put into an empty store.
+// entry is a line to insert into an empty store.
 type entry struct {
 	pos    int64
-	issue  *beads.Issue // nil of what is no issue
+	issue  *beads.Issue // nil for a line that is not an issue
 	record *beads.Record
 	line   []byte
 	ending []byte
 }
 
-// entriesOf splits a text into rows. Issues in the order of their ids share a pos, so that
-// later ones find their place among them.
+// entriesOf splits a text into rows. If issues are in the order of their ids they share a pos,
+// so later issues sort among them.
 func entriesOf(f *beads.Snapshot, text []byte) (rows []entry, shape int, err error) {
 	at := map[int]*beads.Issue{}
 	for _, is := range f.All() {
@@ -124,13 +122,13 @@ func entriesOf(f *beads.Snapshot, text []byte) (rows []entry, shape int, err err
 	return rows, shape, nil
 }
 
-// fill makes a store of one that is being filled, unless another call has begun to fill it
-// since.
+// fill inserts the lines into a store that is being filled, unless another call of Fill has
+// started since.
 func (s *Store) fill(ctx context.Context, tx execer, begun, token []byte, rows []entry, shape int, prefix string, told func(done, of int)) error {
 	n, err := affected(tx.ExecContext(ctx, `UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), schema_version = ?, turn = ?, prefix = IF(? = '', prefix, ?), bom = ?, unended = ?
 		WHERE one = 1 AND version = 0 AND turn = ?`, schema, token, prefix, prefix, shape&hasBOM/hasBOM, shape&isUnended, begun))
 	if err == nil && n == 0 {
-		err = &fault.Error{Code: fault.Refused, Path: s.url, Reason: "another program has begun to fill the store", Hint: "let it end, or type the command again when it has failed"}
+		err = &fault.Error{Code: fault.Refused, Path: s.url, Reason: "another program started to fill the store", Hint: "wait until it is done; if it failed, run the command again"}
 	}
 	if err == nil {
 		_, err = tx.ExecContext(ctx, forgetBegun)

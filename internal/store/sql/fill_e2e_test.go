@@ -19,7 +19,7 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// texts are stores as programs write them, and some that none writes.
+// texts are stores as programs write them, and some that no program writes.
 var texts = []string{
 	`{"id":"a-1","title":"one"}` + "\n",
 	`{"id":"a-1","title":"one"}`,
@@ -49,7 +49,7 @@ func many(n int) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// TestFill: what is put into a store comes back byte for byte.
+// TestFill: Text returns what Fill wrote, byte for byte.
 func TestFill(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		create(t, c, "")
@@ -78,8 +78,8 @@ func checkFill(t *testing.T, c mysql.Config, text, cache string) {
 	}
 }
 
-// FuzzFill puts any text into a store and takes it back. One copy is used all the time,
-// though the store becomes another one each time.
+// FuzzFill writes any text into a store and reads it back. All rounds share a local copy,
+// though each round creates a new store.
 func FuzzFill(f *testing.F) {
 	for _, text := range texts {
 		f.Add(text)
@@ -101,9 +101,9 @@ func FuzzFill(f *testing.F) {
 	})
 }
 
-// TestFilled pauses a copy into a store before each of its statements. Whoever reads the
-// store before the last one is told that it is being filled, and whoever copies it writes no file.
-// Left there, it is filled again.
+// TestFilled pauses a copy into a store before each of its statements. Readers of the store get
+// an error that it is being filled until the last statement is done, and copying the store
+// writes no file. A copy that stops there can be repeated.
 func TestFilled(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		from := filepath.Join(t.TempDir(), "from.jsonl")
@@ -129,11 +129,11 @@ func TestFilled(t *testing.T) {
 					return
 				}
 				if bytes.Contains(text, []byte("SELECT 0 AS kind")) {
-					return // what was copied is compared
+					return // the copy compares what it wrote
 				}
 				whole = false
 				_, err := reader.Text(context.Background())
-				// The copy ends here; where that is at its COMMIT it asks what became of it.
+				// The copy stops here. If that is during its COMMIT, it asks for the outcome.
 				s.cutUp, s.afterCut = s.up, !bytes.HasPrefix(text[1:], []byte("COMMIT"))
 				if since == 0 && errors.Is(err, beads.ErrAbsent) {
 					return
@@ -167,7 +167,8 @@ func TestFilled(t *testing.T) {
 	})
 }
 
-// TestFillRefuses: what could not be given back as it was, and a store that is not empty.
+// TestFillRefuses: Fill refuses texts that Text could not return, and stores that are not
+// empty.
 func TestFillRefuses(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		s := create(t, c, "")
@@ -175,7 +176,7 @@ func TestFillRefuses(t *testing.T) {
 			"{\n": "bad-json",
 			`{"id":"a"}` + "\n" + `{"id":"a"}` + "\n": "duplicate-id",
 			"<<<<<<< ours\n": "conflict-marker",
-			`{"id":"` + strings.Repeat("x", 256) + `"}` + "\n": "256 bytes, and the server keeps 255",
+			`{"id":"` + strings.Repeat("x", 256) + `"}` + "\n": "256 bytes; at most 255 are allowed",
 		} {
 			err := s.Fill(context.Background(), []byte(text), "", nil)
 			if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), want) {

@@ -8,23 +8,22 @@ import (
 	"stig/internal/fault"
 )
 
-// What is sent in one statement is about this large at most, in bytes and rows, if not
-// one row alone is larger. Escaped, it is no longer than twice as many bytes, which every
-// server takes.
+// One statement has at most about this many bytes and rows, unless a single row is larger.
+// Escaping at most doubles the bytes, which is still below the limit of every server.
 const (
 	batchBytes = 256 << 10
 	batchRows  = 200
 	mostID     = 255 // bytes: the size of the column
 )
 
-// chunk is what has to go in one statement.
+// chunk is data that must be in one statement.
 type chunk struct {
 	id   string
 	text []byte
 }
 
-// fits refuses (fault.Refused) an edition of which something is too large for the
-// server, before anything is written.
+// fits refuses (fault.Refused) an edition with a part that is too large for the server, before
+// anything is written.
 func (s *Store) fits(ctx context.Context, e *edition) error {
 	var chunks []chunk
 	for _, w := range e.swaps {
@@ -43,7 +42,7 @@ func (s *Store) fitting(ctx context.Context, chunks []chunk) error {
 	limit := 0
 	for _, c := range chunks {
 		if len(c.id) > mostID {
-			return &fault.Error{Code: fault.Refused, Path: s.url, Reason: fmt.Sprintf("%s: the id has %d bytes, and the server keeps %d", c.id, len(c.id), mostID), Hint: "give the issue a shorter id"}
+			return &fault.Error{Code: fault.Refused, Path: s.url, Reason: fmt.Sprintf("%s: the id has %d bytes; at most %d are allowed", c.id, len(c.id), mostID), Hint: "give the issue a shorter id"}
 		}
 		if len(c.text) <= batchBytes {
 			continue
@@ -54,14 +53,14 @@ func (s *Store) fitting(ctx context.Context, chunks []chunk) error {
 			}
 		}
 		if size := escaped(c.text) + batchBytes; size > limit {
-			return &fault.Error{Code: fault.Refused, Path: s.url, Reason: fmt.Sprintf("%s: has %d bytes, which need a statement of %d; the server takes %d", c.id, len(c.text), size, limit),
+			return &fault.Error{Code: fault.Refused, Path: s.url, Reason: fmt.Sprintf("%s: %d bytes need a statement of %d bytes; the server accepts %d", c.id, len(c.text), size, limit),
 				Hint: fmt.Sprintf("raise the limit on the server: SET GLOBAL max_allowed_packet = %d", size)}
 		}
 	}
 	return nil
 }
 
-// escaped is how many bytes a statement needs for a text.
+// escaped returns the number of bytes that a text takes in a statement.
 func escaped(text []byte) int {
 	size := len(text) + len("_binary''")
 	for _, c := range []byte("\x00\n\r\x1a'\"\\") {

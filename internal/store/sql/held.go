@@ -32,7 +32,7 @@ type held struct {
 	memo     *beads.Memo // of the process; nil for none
 }
 
-// nothing is what is held before the first reading.
+// nothing is the store before the first read.
 func nothing() *held { return &held{Version: -1} }
 
 // precedes reports whether h is an earlier or the same state of the store that n is of.

@@ -43,7 +43,7 @@ func exec(t testing.TB, db *sql.DB, query string, args ...any) {
 	}
 }
 
-// create makes the tables, and fills them.
+// create creates the tables and fills them.
 func create(t testing.TB, c mysql.Config, text string) *sqlstore.Store {
 	t.Helper()
 	if err := sqlstore.Create(context.Background(), sqlstore.Options{Config: c, Actor: "mara", Command: "init"}, "demo"); err != nil {
@@ -59,7 +59,7 @@ func create(t testing.TB, c mysql.Config, text string) *sqlstore.Store {
 	return s
 }
 
-// open opens the store once more, as another process does.
+// open opens the store again, as another process does.
 func open(t testing.TB, c mysql.Config, cache string) *sqlstore.Store {
 	s := openAt(c, cache)
 	t.Cleanup(func() { _ = s.Close() })

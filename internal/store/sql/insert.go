@@ -7,15 +7,15 @@ import (
 	"stig/internal/beads"
 )
 
-// inserts gathers rows that one statement puts into a table.
+// inserts collects the rows of one INSERT into a table.
 type inserts struct {
 	into, row  string
 	args       []any
 	rows, size int // size is in bytes
 }
 
-// newInserts begins an INSERT into a table of rows with a parameter for each column, and
-// after those the values that the server computes.
+// newInserts returns an INSERT into a table. Each row has a parameter for each column, followed
+// by the values that the server computes.
 func newInserts(into string, columns int, computed string) *inserts {
 	return &inserts{into: "INSERT INTO " + into + " VALUES ", row: "(" + strings.Repeat("?, ", columns-1) + "?" + computed + ")"}
 }
@@ -40,7 +40,7 @@ func (i *inserts) add(size int, args ...any) {
 	i.args, i.rows, i.size = append(i.args, args...), i.rows+1, i.size+size
 }
 
-// flush sends the rows that were gathered: all of them, or only when they are many.
+// flush sends the collected rows: all of them, or only if there are many.
 func (i *inserts) flush(ctx context.Context, tx execer, all bool) error {
 	if i.rows == 0 || !all && i.rows < batchRows && i.size < batchBytes {
 		return nil
@@ -50,7 +50,7 @@ func (i *inserts) flush(ctx context.Context, tx execer, all bool) error {
 	return err
 }
 
-// flush sends what several gathered.
+// flush sends the rows of several inserts.
 func flush(ctx context.Context, tx execer, all bool, each ...*inserts) error {
 	for _, i := range each {
 		if err := i.flush(ctx, tx, all); err != nil {
@@ -60,7 +60,7 @@ func flush(ctx context.Context, tx execer, all bool, each ...*inserts) error {
 	return nil
 }
 
-// addLine gathers the row of an issue, and those of its comments.
+// addLine adds the row of an issue, and those of its comments.
 func addLine(lines, comments *inserts, id string, pos int64, r *beads.Record, ending, token []byte) {
 	p := split(r)
 	lines.add(len(p.line), append([]any{[]byte(id), pos, p.line, p.hash(), p.cutValue(), ending}, columnsOf(r)...)...)
@@ -73,15 +73,15 @@ func addComments(comments *inserts, id string, elements [][]byte, token []byte) 
 	}
 }
 
-// addEdges gathers dependency rows of an issue, numbered from a number on.
+// addEdges adds dependency rows of an issue, numbered from from.
 func addEdges(edges *inserts, id string, from int, rows []beads.Dep) {
 	for n, d := range rows {
 		edges.add(len(d.On), []byte(id), from+n, []byte(d.On), []byte(d.Type))
 	}
 }
 
-// kept returns dependency rows as stig_edges holds them, without a target that is longer than
-// any id.
+// kept returns dependency rows as stig_edges stores them, without targets longer than the
+// longest id.
 func kept(rows []beads.Dep) (list []beads.Dep) {
 	for _, d := range rows {
 		if len(d.On) <= mostID {

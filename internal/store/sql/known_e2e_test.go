@@ -13,8 +13,8 @@ import (
 	"stig/internal/store/sql"
 )
 
-// TestHeldTogether takes a line for one that the store held which no event has: c added a
-// comment after that of a, and b, who had not read that of a, did at the same time.
+// TestHeldTogether: Held accepts a line that no event has. c commented after a, and b commented
+// at the same time as c without having read a's comment.
 func TestHeldTogether(t *testing.T) {
 	onEach(t, func(t *testing.T, config mysql.Config) {
 		a := create(t, config, `{"id":"demo-1","title":"one","status":"open","comments":[{"id":1,"author":"a","text":"first"}]}`+"\n")

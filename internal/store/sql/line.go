@@ -15,14 +15,14 @@ import (
 	"stig/signals"
 )
 
-// parts is a line as the tables hold it.
+// parts is a line as the tables store it.
 type parts struct {
 	line     []byte   // without the elements of its comments
-	cut      int      // where they stood; -1 where they are in the line still
-	comments [][]byte // each with what separates it from the one before
+	cut      int      // the byte at which they were; -1 if they are still in the line
+	comments [][]byte // each with the separator before it
 }
 
-// split takes the comments out of a line. A line whose comments have an odd shape stays
+// split takes the comments out of a line. A line whose comments have an unexpected form stays
 // whole.
 func split(r *beads.Record) parts {
 	if rest, at, comments, ok := r.SplitList(beads.Comments); ok {
@@ -31,7 +31,7 @@ func split(r *beads.Record) parts {
 	return parts{line: r.Bytes(), cut: -1}
 }
 
-// cutValue is cut as the column holds it.
+// cutValue returns cut as its column stores it.
 func (p parts) cutValue() any {
 	if p.cut < 0 {
 		return nil
@@ -39,7 +39,7 @@ func (p parts) cutValue() any {
 	return p.cut
 }
 
-// hash is what edits compare.
+// hash returns what edits compare.
 func (p parts) hash() []byte { return sum(p.line) }
 
 func sum(text []byte) []byte {
@@ -47,7 +47,7 @@ func sum(text []byte) []byte {
 	return s[:]
 }
 
-// join is the whole line.
+// join returns the whole line.
 func (p parts) join() []byte {
 	if p.cut < 0 || len(p.comments) == 0 {
 		return p.line
@@ -59,8 +59,8 @@ func (p parts) join() []byte {
 	return slices.Concat(p.line[:p.cut], bytes.Join(p.comments, nil), p.line[p.cut:])
 }
 
-// separated gives an element the comma that its place asks for: two machines that add
-// the first comment of an issue at the same time each write one without it.
+// separated adds or removes the comma before an element, as its position requires: two machines
+// that add the first comment of an issue at the same time both write it without a comma.
 func separated(element []byte, first bool) []byte {
 	rest := bytes.TrimLeft(element, " \t\r\n")
 	comma := len(rest) > 0 && rest[0] == ','
@@ -73,7 +73,7 @@ func separated(element []byte, first bool) []byte {
 	return element
 }
 
-// columns of stig_lines repeat values of the line, for people's own SQL.
+// columns of stig_lines repeat values of the line, for lookups and for people's own SQL.
 var columns = []string{
 	"status", "issue_type", "priority", "assignee", "title", "title_hash", "parent", "updated_at", "defer_until", "closed_at",
 	"cynefin", "surprise", "progress", "escalation",
@@ -104,7 +104,8 @@ func columnsOf(r *beads.Record) []any {
 	return append(values, table.Value(signals.Cynefin), table.Number(), table.Value(signals.Progress), table.Value(signals.Escalation))
 }
 
-// folded returns the smallest of the letters that differ in case alone, for strings.EqualFold.
+// folded returns the smallest of the letters that differ only in case, as strings.EqualFold
+// compares them.
 func folded(r rune) rune {
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -113,7 +114,7 @@ func folded(r rune) rune {
 	return least
 }
 
-// timeOf returns a time to the second, or nil if there is none that a column can hold.
+// timeOf returns a time to the second, or nil if the column cannot store it.
 func timeOf(r *beads.Record, k beads.Key) any {
 	t, ok := r.Time(k)
 	if !ok || t.UTC().Year() < 1000 || t.UTC().Year() > 9999 {
@@ -122,7 +123,7 @@ func timeOf(r *beads.Record, k beads.Key) any {
 	return t.UTC().Truncate(time.Second)
 }
 
-// clip cuts a text to so many characters.
+// clip cuts a text to that many characters.
 func clip(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -130,8 +131,7 @@ func clip(s string, most int) string {
 	return string([]rune(s)[:most])
 }
 
-// commentID is the id of a comment as it stands in the line, cut to the size of its
-// column.
+// commentID returns the id of a comment as in its line, cut to the size of its column.
 func commentID(element []byte) []byte {
 	r, err := beads.ParseRecord(bytes.TrimLeft(element, ", \t\r\n"))
 	if err != nil {
@@ -141,12 +141,12 @@ func commentID(element []byte) []byte {
 	return append([]byte{}, id[:min(255, len(id))]...)
 }
 
-// rowsOf returns the dependency rows of a record as stig_edges holds them.
+// rowsOf returns the dependency rows of a record as stig_edges stores them.
 func rowsOf(r *beads.Record) []beads.Dep {
 	line := r.Bytes()
 	f, err := beads.NewSnapshot(beads.Place{}, beads.Source{Lines: bytes.NewReader(line), Size: int64(len(line))})
 	if err != nil || f.Len() != 1 {
-		return nil // a line that does not become an issue is refused elsewhere
+		return nil // other code refuses a line that is not an issue
 	}
 	return kept(f.At(0).Rows())
 }

@@ -12,8 +12,8 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// TestCreateSideBySide makes stores while other databases of the server are made, for which
-// Dolt refuses statements that look at all of them.
+// TestCreateSideBySide creates stores while other databases of the server are created. Dolt
+// then refuses statements that look at all databases.
 func TestCreateSideBySide(t *testing.T) {
 	server := servers.Need(t, servers.Dolt)
 	var makers sync.WaitGroup

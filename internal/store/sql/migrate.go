@@ -12,8 +12,8 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// Migrate brings the tables to the version of this program, and returns the version that they
-// had and have. Tables of this version are brought into agreement with the lines. A dry run
+// Migrate changes the tables to the version of this program, and returns the old and the new
+// version. In tables that have this version it repairs what differs from the lines. A dry run
 // changes nothing.
 func Migrate(ctx context.Context, o Options, dryRun bool) (from, to int, err error) {
 	db := dial(o.Config)
@@ -32,9 +32,10 @@ func Migrate(ctx context.Context, o Options, dryRun bool) (from, to int, err err
 	return from, schema, explain(o.Config, migrate(ctx, db))
 }
 
-// migrate adds what version 1 lacks and derives it from the lines. It may be repeated after an
-// interruption. Programs that know version 1 only may write until the last transaction begins;
-// it takes their turn, and ends with the new version, which they refuse.
+// migrate adds what version 1 lacks, and derives it from the lines. It may be repeated after an
+// interruption. Programs that know only version 1 may write until the last transaction begins.
+// That transaction takes the next turn, which blocks them, and sets the new version, which they
+// refuse.
 func migrate(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, edgesTable); err != nil {
 		return err
@@ -65,7 +66,7 @@ func addColumns(ctx context.Context, db *sql.DB, table, columns string) error {
 	return err
 }
 
-// derive writes what of the tables repeats the lines.
+// derive writes what the tables repeat of the lines.
 func derive(ctx context.Context, from querier, tx execer) error {
 	if _, err := tx.ExecContext(ctx, "UPDATE stig_meta SET schema_version = ?, turn = ? WHERE one = 1", schema, newToken()); err != nil {
 		return err
@@ -97,7 +98,7 @@ func derive(ctx context.Context, from querier, tx execer) error {
 	}
 }
 
-// linesAfter reads some lines, without comments, in the order of their ids.
+// linesAfter returns some lines, without comments, in the order of their ids.
 func linesAfter(ctx context.Context, from querier, after []byte) (lines []line, err error) {
 	query, args := "SELECT id, line FROM stig_lines ORDER BY id LIMIT 1000", []any(nil)
 	if after != nil {
@@ -111,8 +112,8 @@ func linesAfter(ctx context.Context, from querier, after []byte) (lines []line, 
 	return lines, err
 }
 
-// Derived compares the dependency rows that the tables repeat with the lines, and returns the
-// ids of issues whose rows differ: another program wrote the tables. Migrate repairs them.
+// Derived compares the dependency rows in the tables with the lines, and returns the ids of the
+// issues whose rows differ because another program wrote to the tables. Migrate repairs them.
 func (s *Store) Derived(ctx context.Context) (wrong []string, err error) {
 	h, err := s.refresh(ctx)
 	if err != nil {

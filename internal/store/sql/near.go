@@ -13,13 +13,13 @@ import (
 // mostNear is the number of issues above which the whole store is read instead of an excerpt.
 const mostNear = 10_000
 
-// excerpt asks for an excerpt (see beads.Nearby) in one statement, which every server answers
-// with one consistent state.
+// excerpt asks for an excerpt (see beads.Nearby) in one statement; every server answers it from
+// one consistent state.
 //
-// up holds ids with their beads.Extent: first the issues, what points at them, and what they
-// name; then, round by round, what these wait for, and what is inside epics that must be
-// closed. STRAIGHT_JOIN makes each round look up the rows of the last one; otherwise servers
-// read all of stig_edges.
+// up contains ids with their beads.Extent. It begins with the issues, the issues that point at
+// them, and the issues that they name. Each round adds what these wait for, and the children of
+// epics that must be closed. With STRAIGHT_JOIN each round looks up the rows of the previous
+// one; without it servers read all of stig_edges.
 func excerpt(scope beads.Scope) *statement {
 	in, list := listed(scope.IDs)
 	holding, ofEpics := "('"+strings.Join(beads.Holding(), "', '")+"')", "('waits-for')"
@@ -35,7 +35,7 @@ func excerpt(scope beads.Scope) *statement {
 	if scope.Beside {
 		q.add(" UNION SELECT s.id, 0 FROM stig_lines t STRAIGHT_JOIN stig_lines s ON s.title_hash = t.title_hash WHERE t.id IN "+in, list...)
 		for _, id := range scope.IDs {
-			q.add(" UNION SELECT id, 0 FROM stig_lines WHERE id > ? AND id < ?", []byte(id+"."), []byte(id+"/")) // which follows the dot
+			q.add(" UNION SELECT id, 0 FROM stig_lines WHERE id > ? AND id < ?", []byte(id+"."), []byte(id+"/")) // the character after the dot
 		}
 	}
 	if len(scope.Also) > 0 {
@@ -50,7 +50,7 @@ func excerpt(scope beads.Scope) *statement {
 	return q
 }
 
-// listed returns ids as a list of parameters.
+// listed returns a list of parameters for ids.
 func listed(ids []string) (in string, args []any) {
 	for _, id := range ids {
 		args = append(args, []byte(id))
@@ -58,7 +58,7 @@ func listed(ids []string) (in string, args []any) {
 	return "(?" + strings.Repeat(", ?", len(ids)-1) + ")", args
 }
 
-// Near implements beads.Nearby: one round trip.
+// Near implements beads.Nearby, in one round trip.
 func (s *Store) Near(ctx context.Context, scope beads.Scope) (*beads.Snapshot, error) {
 	r, err := s.near(ctx, scope)
 	return r.snapshot, s.explain(err)
@@ -85,7 +85,7 @@ func (s *Store) Copied(most int64) *beads.Snapshot {
 	return s.held.snapshot
 }
 
-// reading is a store as an edit reads it: the whole, or an excerpt.
+// reading is a store as an edit reads it: whole, or an excerpt.
 type reading struct {
 	snapshot *beads.Snapshot
 	version  int64
@@ -135,7 +135,7 @@ func (n *news) part(p beads.Place, scope beads.Scope) (*beads.Snapshot, error) {
 		return nil, err
 	}
 	for _, id := range scope.Also {
-		e.Absent[id] = true // unless it is there
+		e.Absent[id] = true // unless it is among them
 	}
 	for _, id := range scope.IDs {
 		e.Extents[id] = beads.Around

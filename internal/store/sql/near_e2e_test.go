@@ -17,9 +17,8 @@ import (
 	"stig/internal/store/sql"
 )
 
-// TestNear compares what an excerpt answers about an issue with what the whole store answers,
-// for every issue of random stores with rows of all types, cycles, nested epics and ids that no
-// issue has.
+// TestNear compares what an excerpt and the whole store report about an issue, for every issue
+// of random stores. They have rows of all types, cycles, nested epics and ids without an issue.
 func TestNear(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		seed := uint64(time.Now().UnixNano())
@@ -45,7 +44,7 @@ func TestNear(t *testing.T) {
 	})
 }
 
-// answersOf is what commands ask about an issue and those beside it.
+// answersOf returns what commands ask about an issue and its neighbours.
 func answersOf(f *beads.Snapshot, i int) (list []string) {
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	g, worker := dag.New(f), dag.Worker{Now: now, Name: "mara"}
@@ -81,7 +80,7 @@ func answersOf(f *beads.Snapshot, i int) (list []string) {
 	return list
 }
 
-// tangled is a store in which much goes wrong.
+// tangled returns a store with cycles, missing issues and malformed rows.
 func tangled(random *rand.Rand, issues int) string {
 	types := []string{"blocks", "blocks", "blocks", "parent-child", "parent-child", "waits-for", "conditional-blocks", "related", "discovered-from", "", "strange"}
 	statuses := []string{"open", "open", "open", "closed", "closed", "in_progress", "deferred", "tombstone", "blocked"}
@@ -105,8 +104,8 @@ func tangled(random *rand.Rand, issues int) string {
 	return b.String()
 }
 
-// TestNearFollows compares after each of many edits of rows what is kept about rows with the
-// lines.
+// TestNearFollows compares stig_edges with the lines after each of many edits of dependency
+// rows.
 func TestNearFollows(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
@@ -115,7 +114,7 @@ func TestNearFollows(t *testing.T) {
 			id, row := fmt.Sprintf("d-%d", random.IntN(12)), beads.Dep{On: fmt.Sprintf("d-%d", random.IntN(12)), Type: "blocks"}
 			o := options()
 			o.Scope.IDs = []string{id}
-			_, _ = s.Edit(t.Context(), o, func(tx *beads.Tx) error { // a deleted issue refuses
+			_, _ = s.Edit(t.Context(), o, func(tx *beads.Tx) error { // a deleted issue refuses edits
 				if random.IntN(3) == 0 {
 					return tx.DropRow(id, row)
 				}
@@ -155,7 +154,7 @@ func TestNearFollows(t *testing.T) {
 	})
 }
 
-// TestMigrate makes tables of version 1 of a store and migrates them, twice.
+// TestMigrate creates tables of version 1 and migrates them, twice.
 func TestMigrate(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		text := tangled(rand.New(rand.NewPCG(1, 2)), 30)
@@ -189,7 +188,7 @@ func TestMigrate(t *testing.T) {
 			exec(t, db, "ALTER TABLE stig_lines DROP COLUMN "+column)
 		}
 		exec(t, db, "UPDATE stig_meta SET schema_version = 1")
-		if _, err := s.Snapshot(); err == nil || !strings.Contains(err.Error(), "have version 1, and this stig needs version 2") {
+		if _, err := s.Snapshot(); err == nil || !strings.Contains(err.Error(), "have version 1; this stig needs version 2") {
 			t.Error(err)
 		}
 		for n := range 2 {

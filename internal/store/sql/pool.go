@@ -17,7 +17,7 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// Pool holds the stores on servers that a process has open. It is safe for concurrent use.
+// Pool contains the open stores on servers of a process. It is safe for concurrent use.
 type Pool struct {
 	Given func() Given     // returns the credentials
 	Cache string           // directory for copies of stores; "" for none

@@ -23,14 +23,14 @@ const lines = `{"id":"demo-1","title":"Paint the pier","status":"open"}
 {"id":"demo-2","title":"Oil the hinges","status":"open"}
 `
 
-// newPool gives a pool of stores on local servers, which root may use without a password.
+// newPool returns a pool of stores on local servers that root may use without a password.
 func newPool(t *testing.T) *sql.Pool {
 	p := &sql.Pool{Given: func() sql.Given { return sql.Given{} }, Cache: t.TempDir()}
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
 
-// newPlace gives an empty database and a .beads beside which it is.
+// newPlace creates an empty database and a .beads directory.
 func newPlace(t *testing.T, kind string) beads.Place {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), beads.DirName)
@@ -56,7 +56,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// copied gives a store on a server that holds lines.
+// copied returns a store on a server with these lines.
 func copied(t *testing.T, pool *sql.Pool, kind string) beads.Place {
 	t.Helper()
 	return filled(t, pool, kind, lines)
@@ -76,8 +76,8 @@ func filled(t *testing.T, pool *sql.Pool, kind, text string) beads.Place {
 
 func stamp() time.Time { return time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC) }
 
-// Settings of a store that was named by hand are those of the server beside it, as far as
-// they are about the connection.
+// A store given by URL gets the settings of the connection from the store beside it on the same
+// server.
 func TestSettingsOfTheSameServer(t *testing.T) {
 	for _, c := range []struct{ url, tls string }{
 		{"mysql://mara@db.example/harbor/side", "off"},
@@ -98,8 +98,8 @@ func TestSettingsOfTheSameServer(t *testing.T) {
 	}
 }
 
-// TestPoolTogether opens one store for all calls, from any number of goroutines, while
-// another tells it of settings.
+// TestPoolTogether: all calls of Open return the same store, from any number of goroutines,
+// while another goroutine calls Tell.
 func TestPoolTogether(t *testing.T) {
 	pool := newPool(t)
 	place := beads.Place{Path: filepath.Join(t.TempDir(), jsonl.SettingsFile), Mode: beads.Server, URL: "mysql://mara@127.0.0.1:1/harbor"}
@@ -129,8 +129,8 @@ func TestPoolTogether(t *testing.T) {
 	}
 }
 
-// TestPoolNewPassword: a process that runs while the password is changed connects with what
-// the file of credentials holds then.
+// TestPoolNewPassword: if the password changes while a process runs, new connections use the
+// one that the credentials file has then.
 func TestPoolNewPassword(t *testing.T) {
 	admin := newPool(t)
 	place := copied(t, admin, servers.MariaDB)
@@ -171,8 +171,8 @@ func TestPoolNewPassword(t *testing.T) {
 	}
 }
 
-// TestTransfer copies to a server and back, byte for byte, says who did, and takes no
-// target that holds anything.
+// TestTransfer copies to a server and back, byte for byte, records who copied, and refuses
+// targets with content.
 func TestTransfer(t *testing.T) {
 	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
@@ -203,8 +203,8 @@ func TestTransfer(t *testing.T) {
 	}
 }
 
-// TestTransferDryRun refuses a database in which somebody else has tables, and a file in which
-// an id stands twice, as the copy does.
+// TestTransferDryRun: a dry run refuses what the copy refuses: a database with tables of
+// others, and a file with a duplicate id.
 func TestTransferDryRun(t *testing.T) {
 	pool, place := newPool(t), newPlace(t, servers.MariaDB)
 	path := filepath.Join(t.TempDir(), "issues.jsonl")
@@ -225,13 +225,13 @@ func TestTransferDryRun(t *testing.T) {
 	if _, err := store.DB().Exec("CREATE TABLE tides (at INT)"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := transfer.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "it holds the table tides") {
+	if _, err := transfer.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "it has the table tides") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestSync writes the copy where it is another, and neither makes nor changes it where the
-// server is away or the copy holds what the server never did.
+// TestSync: Sync writes the copy if it differs. If the server is unreachable, or the copy has
+// lines that the server never had, Sync neither creates nor changes it.
 func TestSync(t *testing.T) {
 	pool := newPool(t)
 	place := copied(t, pool, servers.MariaDB)
@@ -269,7 +269,7 @@ func TestSync(t *testing.T) {
 		t.Errorf("the copy of one store was written over by another: %v", err)
 	}
 	conflict := "<<<<<<< ours\n" + strings.Replace(lines, "\n", "\n=======\n", 1) + ">>>>>>> theirs\n"
-	write(t, file, conflict) // of git: each line is the server's
+	write(t, file, conflict) // of git: each line comes from the server
 	sync(true)
 	write(t, file, lines+`{"id":"demo-3","title":"By hand","status":"open"}`+"\n")
 	if _, err := c.Sync(t.Context(), o); !fault.Is(err, fault.Changed) || !strings.HasPrefix(err.Error(), file+":3: ") || !strings.Contains(err.Error(), "demo-3") {
@@ -299,7 +299,7 @@ func TestSyncAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// TestSyncMeanwhile keeps a line that somebody adds right after the copy was replaced.
+// TestSyncMeanwhile: Sync keeps a line that somebody adds right after it replaced the copy.
 func TestSyncMeanwhile(t *testing.T) {
 	pool := newPool(t)
 	store, err := pool.Open(copied(t, pool, servers.MariaDB))
@@ -313,7 +313,7 @@ func TestSyncMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var group sync.WaitGroup
-	group.Go(func() { // a person, who does not ask for the lock
+	group.Go(func() { // a person, who does not take the lock
 		for t.Context().Err() == nil {
 			if now, err := os.Stat(c.File); err != nil || os.SameFile(before, now) {
 				continue
@@ -340,7 +340,7 @@ func TestSyncMeanwhile(t *testing.T) {
 	}
 }
 
-// TestSyncing has an edit write the copy, and says where it cannot.
+// TestSyncing: an edit updates the copy, and reports if it cannot.
 func TestSyncing(t *testing.T) {
 	pool := newPool(t)
 	place := copied(t, pool, servers.MariaDB)

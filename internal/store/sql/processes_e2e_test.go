@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// work adds to one issue, in the ways that meet most.
+// work edits one issue in the ways that conflict most.
 func work(c mysql.Config, name string) error {
 	s := openAt(c, "")
 	defer s.Close()
@@ -56,7 +56,7 @@ func work(c mysql.Config, name string) error {
 	return nil
 }
 
-// TestProcesses: eight processes add to one issue at the same time, and nothing is lost.
+// TestProcesses: eight processes edit one issue at the same time; no edit is lost.
 func TestProcesses(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		s := create(t, c, `{"id":"d-1","title":"a","comments":[]}`+"\n")

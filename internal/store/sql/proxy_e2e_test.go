@@ -11,10 +11,10 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// proxy stands between a store and its server. It counts what the store asks, and cuts
-// the connection after so many bytes.
+// proxy is between a store and its server. It counts the store's statements, and cuts the
+// connection after a number of bytes.
 type proxy struct {
-	mysql.Config // of the way through the proxy
+	mysql.Config // of the route through the proxy
 	server       string
 
 	mu        sync.Mutex
@@ -22,10 +22,10 @@ type proxy struct {
 	cutUp     int // the connection is cut before this byte; -1 for never
 	cutDown   int
 	refuses   bool // new connections
-	afterCut  bool // refuse new connections once it was cut
+	afterCut  bool // refuse new connections after a cut
 	cuts      int
 	open      map[net.Conn]bool
-	statement func(text []byte) // sees each command, if set
+	statement func(text []byte) // called for each command, if set
 }
 
 func newProxy(t testing.TB, c mysql.Config) *proxy {
@@ -35,7 +35,7 @@ func newProxy(t testing.TB, c mysql.Config) *proxy {
 	return p
 }
 
-// listen makes one more way through the proxy, at another address.
+// listen adds a route through the proxy, at another address.
 func (p *proxy) listen(t testing.TB, host string) mysql.Config {
 	t.Helper()
 	listener, err := net.Listen("tcp", host+":0")
@@ -75,7 +75,8 @@ func (p *proxy) serve(listener net.Listener) {
 	}
 }
 
-// copy passes on as many bytes as pass says, and ends both when that is fewer.
+// copy forwards as many bytes as pass allows. If these are fewer than it read, it closes both
+// connections.
 func (p *proxy) copy(to, from net.Conn, pass func([]byte) int) {
 	defer to.Close()
 	defer from.Close()
@@ -94,7 +95,7 @@ func (p *proxy) sent(text []byte) int {
 	defer p.mu.Unlock()
 	for rest := text; len(rest) > 4; { // a command begins with a packet that has the number 0
 		size := int(binary.LittleEndian.Uint32(append(append([]byte{}, rest[:3]...), 0)))
-		if rest[3] == 0 && rest[4] != 0x01 { // COM_QUIT asks nothing
+		if rest[3] == 0 && rest[4] != 0x01 { // COM_QUIT has no answer
 			if p.statement != nil {
 				p.statement(rest[4:min(len(rest), 4+size)])
 			}
@@ -123,7 +124,7 @@ func (p *proxy) passes(count, limit *int, n int) int {
 	return max(some, 0)
 }
 
-// cut ends all connections.
+// cut closes all connections.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,7 +134,7 @@ func (p *proxy) cut() {
 	p.open = map[net.Conn]bool{}
 }
 
-// moveTo ends all connections, and leads those that follow to another server.
+// moveTo closes all connections, and forwards new ones to another server.
 func (p *proxy) moveTo(c mysql.Config) {
 	p.mu.Lock()
 	p.server = addressOf(c)
@@ -141,7 +142,7 @@ func (p *proxy) moveTo(c mysql.Config) {
 	p.cut()
 }
 
-// count gives how many bytes do sends and gets.
+// count returns the number of bytes that do sends and receives.
 func (p *proxy) count(do func()) (up, down int) {
 	p.mu.Lock()
 	p.up, p.down = 0, 0
@@ -152,7 +153,7 @@ func (p *proxy) count(do func()) (up, down int) {
 	return p.up, p.down
 }
 
-// cutAfter lets so many bytes more pass; -1 for all.
+// cutAfter cuts after that many more bytes; -1 for never.
 func (p *proxy) cutAfter(up, down int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,32 +10,32 @@ import (
 	"stig/internal/fault"
 )
 
-// edition is what an edit does to the tables.
+// edition is what an edit changes in the tables.
 type edition struct {
-	version int64 // that it was made on
+	version int64 // of the store that the edit read
 	token   []byte
 	swaps   []swap
 	added   []addition
 	events  []event
 
-	actor, command string // who edits, and by which command
+	actor, command string // who edits, and with which command
 }
 
-// swap exchanges one line for another if it is still the one that was read.
+// swap replaces one line if it is still the one that was read.
 type swap struct {
 	id            string
 	before, after parts
 	columns       []any     // of the new line
 	edges         edgesEdit // of its dependency rows
-	comments      [][]byte  // to be added
-	anew          bool      // those that were there go first
-	only          bool      // nothing else changes: others may add theirs at the same time
+	comments      [][]byte  // to add
+	anew          bool      // delete the existing ones first
+	only          bool      // only comments change: others may add theirs at the same time
 }
 
-// edgesEdit is what becomes of an issue's rows in stig_edges.
+// edgesEdit is the change of an issue's rows in stig_edges.
 type edgesEdit struct {
-	anew  bool // those that were there go first
-	from  int  // the number of the first added one
+	anew  bool // delete the existing ones first
+	from  int  // the number of the first added row
 	added []beads.Dep
 }
 
@@ -54,7 +54,7 @@ type addition struct {
 	ending []byte
 }
 
-// event is what is noted of one issue.
+// event is the record of an edit of one issue.
 type event struct {
 	id, keys      string
 	before, after []byte // hashes of the line that was read, nil for a new issue, and of the new line without its comments
@@ -79,7 +79,7 @@ func newEdition(r reading, tx *beads.Tx) (*edition, error) {
 		v.keys = clip(strings.Join(keys, " "), 1000)
 		if c.Line == 0 {
 			if r.held == nil {
-				return nil, exceeded{} // its place is among all others
+				return nil, exceeded{} // its position depends on all other issues
 			}
 			e.added = append(e.added, addition{c.ID, r.held.place(c.ID), after, endingOf(tx, c.After)})
 			v.keys = ""
@@ -110,8 +110,8 @@ func newSwap(id string, before, after *beads.Record, keys []string) swap {
 	return w
 }
 
-// place is where a new issue stands: among those in the order of their ids, or at the
-// end where the store is in no such order.
+// place returns the position of a new issue: in the order of ids, or at the end if the store is
+// not in that order.
 func (h *held) place(id string) int64 {
 	if len(h.rows) == 0 {
 		return 1
@@ -135,7 +135,7 @@ func (h *held) place(id string) int64 {
 	return at
 }
 
-// endingOf is what ends a new line.
+// endingOf returns the end of a new line.
 func endingOf(tx *beads.Tx, line []byte) []byte {
 	for _, p := range tx.Patches() {
 		if p.Start == p.End && bytes.Contains(p.With, line) && bytes.HasSuffix(bytes.Replace(p.With, line, nil, 1), []byte("\r\n")) {
@@ -145,10 +145,10 @@ func endingOf(tx *beads.Tx, line []byte) []byte {
 	return []byte("\n")
 }
 
-// put writes an edition in one transaction, all or nothing. The error is beads.ErrStale
-// when a line is no longer what was read.
+// put writes an edition in one transaction, all or nothing. It returns beads.ErrStale if a line
+// is no longer the one that was read.
 func (s *Store) put(ctx context.Context, e *edition) error {
-	s.writing.Lock() // who waits here need not wait for the server
+	s.writing.Lock() // an edit that waits here need not wait on the server
 	defer s.writing.Unlock()
 	return s.write(ctx, e.token, func(tx execer) error { return s.send(ctx, tx, e) })
 }
@@ -187,23 +187,23 @@ func (s *Store) send(ctx context.Context, tx execer, e *edition) error {
 	return flush(ctx, tx, true, lines, comments, edges, events)
 }
 
-// taken is the version that turn took, in the statements that follow it. Dolt does not
-// answer an UPDATE with it, so that nothing is asked for it.
+// taken is, in later statements, the version that turn took. turn does not read it because Dolt
+// does not return it for an UPDATE.
 const taken = "LAST_INSERT_ID()"
 
-// turn takes the next version. Until the transaction ends others wait for theirs, so
-// that versions can be seen in their order. On Dolt nobody waits: of two transactions
-// that took one version the second fails when it is committed, because turn differs (a
-// change that both made alike would be none of a conflict).
+// turn takes the next version. Other edits wait for theirs until the transaction ends, so
+// versions become visible in their order. On Dolt no edit waits: if two transactions take one
+// version, the COMMIT of the second fails, because both write different values to turn. If both
+// wrote the same value, Dolt would see no conflict.
 func (s *Store) turn(ctx context.Context, tx execer, e *edition) error {
 	n, err := affected(tx.ExecContext(ctx, "UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), turn = ? WHERE one = 1 AND schema_version = ?", e.token, schema))
 	if err == nil && n != 1 {
-		err = &fault.Error{Code: fault.Store, Path: s.url, Reason: "its tables were changed meanwhile", Hint: "run the command again"}
+		err = &fault.Error{Code: fault.Store, Path: s.url, Reason: "its tables changed meanwhile", Hint: "run the command again"}
 	}
 	return err
 }
 
-// swap exchanges lines, all of them or none: ErrStale.
+// swap replaces lines, all or none: it returns ErrStale if one has changed.
 func (e *edition) swap(ctx context.Context, tx execer, swaps []swap) error {
 	q := newSwapQuery(swaps, e.version)
 	n, err := affected(tx.ExecContext(ctx, q.text.String(), q.args...))
@@ -236,8 +236,8 @@ func (q *statement) add(text string, args ...any) {
 	q.args = append(q.args, args...)
 }
 
-// newSwapQuery returns an UPDATE of several lines. The hash is assigned last: servers assign from
-// left to right, and each column depends on the hash as it was.
+// newSwapQuery returns an UPDATE of several lines. It assigns the hash last: servers assign
+// from left to right, and each column depends on the old hash.
 func newSwapQuery(swaps []swap, read int64) *statement {
 	q := &statement{}
 	q.add("UPDATE stig_lines SET version = " + taken)
@@ -262,8 +262,8 @@ func newSwapQuery(swaps []swap, read int64) *statement {
 	return q
 }
 
-// where names the lines, and what each must be for the swap to be made: what was read;
-// or, where a comment alone is added, an issue that can have one and does not have this.
+// where names the lines and the condition of each: the line is the one that was read. If the
+// edit only adds a comment, the issue may have comments and does not have this one.
 func (q *statement) where(swaps []swap, read int64) {
 	q.add(" WHERE id IN (?"+strings.Repeat(", ?", len(swaps)-1)+") AND CASE id", ids(swaps)...)
 	for _, w := range swaps {

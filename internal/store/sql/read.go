@@ -13,14 +13,14 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// newer asks for what changed after a version, in one statement, which every server
-// answers with one consistent state: the store itself, whether it has had that version
-// (a server put back from a backup may not) and which edits followed, the lines that are
-// newer with all their comments, and from the beginning what is no issue. Of an unchanged
-// store the first two rows come alone.
+// newer asks for the changes since a version, in one statement, which every server answers from
+// one consistent state. The answer has: the store itself; whether it ever had that version,
+// which a store restored from a backup may not, and which edits followed; the newer lines with
+// all their comments; on the first read, the lines that are not issues. For an unchanged store
+// it has only the first two rows.
 //
-// The hint is for Dolt, which else reads all comments each time, or all lines; others
-// pass over what they do not know of it.
+// The hint is for Dolt, which otherwise reads all comments or all lines each time. Other
+// servers ignore it.
 const newer = ofMeta + `
 UNION ALL SELECT 1, version, 0, 0, token, '', NULL FROM stig_events WHERE n = 0 AND version >= ?
 UNION ALL SELECT 2, pos, COALESCE(cut, -1), 0, id, ending, line FROM stig_lines WHERE version > ?
@@ -39,17 +39,17 @@ const (
 	ofOther
 )
 
-// mostText is the size of the largest store that is read, in bytes.
+// mostText is the maximum size of a store, in bytes.
 const mostText = 4 << 30
 
 // news is an answer to newer.
 type news struct {
-	store    []byte // its id; nil when there is none
+	store    []byte // id of the store; nil if there is none
 	version  int64
 	schema   int
 	shape    int // see held
 	prefix   string
-	marks    map[int64][]string // the tokens of the edits that made a version: one, but for merged histories
+	marks    map[int64][]string // the tokens of the edits that made a version: one, except in merged histories
 	lines    []line
 	comments map[string][]comment
 }
@@ -59,7 +59,7 @@ type line struct {
 	row
 	text   []byte
 	cut    int
-	extent beads.Extent // in an answer to nearby
+	extent beads.Extent // in an answer to excerpt
 	ending []byte
 }
 
@@ -71,11 +71,11 @@ type comment struct {
 	body    []byte
 }
 
-// row is where a line stands in the text.
+// row is the position of a line in the text.
 type row struct {
 	pos  int64
-	id   string // "" of what is no issue
-	size int    // in bytes, with its end
+	id   string // "" if it is not an issue
+	size int    // in bytes, including the line's end
 	off  int64  // in the file of the local copy
 	text []byte // nil for a line in that file
 }
@@ -86,7 +86,7 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// each scans each row that a query gives into the places, and calls take after it.
+// each scans each row of a query into the places, and then calls take.
 func each(ctx context.Context, q querier, query string, args []any, take func(), into ...any) error {
 	return mysql.Each(ctx, q, query, args, func(rows *sql.Rows) error {
 		err := rows.Scan(into...)
@@ -99,17 +99,17 @@ func each(ctx context.Context, q querier, query string, args []any, take func(),
 
 func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.id, b.id)) }
 
-// ask asks a question whose answer has the columns of newer.
+// ask runs a query whose answer has the columns of newer.
 func (s *Store) ask(ctx context.Context, q *statement) (*news, error) {
 	db := s.DB()
-	if c := s.options.Config; q.large && !c.IsHere() { // on this machine compressing takes longer than sending
+	if c := s.options.Config; q.large && !c.IsHere() { // on this machine compression takes longer than sending
 		c.Compress = true
 		db = dial(c)
 		defer db.Close()
 	}
 	n, err := askOf(ctx, db, q.text.String(), q.args)
 	for again := 0; again < 2 && mysql.Gone(err) && !mysql.Unreached(err); again++ {
-		n, err = askOf(ctx, db, q.text.String(), q.args) // on another connection: a question may be asked twice
+		n, err = askOf(ctx, db, q.text.String(), q.args) // on another connection: a query may be repeated
 	}
 	switch {
 	case err != nil && (mysql.Gone(err) || ctx.Err() != nil):
@@ -125,8 +125,8 @@ func (s *Store) ask(ctx context.Context, q *statement) (*news, error) {
 	return n, nil
 }
 
-// misread says of an error whether the tables are not those that were asked for. (Dolt
-// has no number for a column that it does not know.)
+// misread returns a schema error if the query failed because the tables have another version.
+// (Dolt has no error number for an unknown column.)
 func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
 	var found int
 	err := db.QueryRowContext(ctx, "SELECT schema_version FROM stig_meta WHERE one = 1").Scan(&found)
@@ -169,7 +169,7 @@ func askOf(ctx context.Context, db querier, query string, args []any) (*news, er
 	return n, n.assemble()
 }
 
-// mark asks by which edits the store came to its version.
+// mark asks which edits made the version of the store.
 func (n *news) mark(ctx context.Context, db querier) error {
 	var token string
 	return each(ctx, db, "SELECT token FROM stig_events WHERE version = ? AND n = 0", []any{n.version}, func() {
@@ -177,7 +177,7 @@ func (n *news) mark(ctx context.Context, db querier) error {
 	}, &token)
 }
 
-// assemble makes whole lines of those that were fetched.
+// assemble makes whole lines of the rows that were read.
 func (n *news) assemble() error {
 	for i := range n.lines {
 		l := &n.lines[i]
@@ -186,7 +186,7 @@ func (n *news) assemble() error {
 			p.cut = -1
 		}
 		if p.cut > len(p.line) {
-			return errors.New("a line is shorter than the place of its comments")
+			return errors.New("an issue's row is shorter than the position of its comments")
 		}
 		comments := n.comments[l.id]
 		slices.SortFunc(comments, func(a, b comment) int {

@@ -10,7 +10,8 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// TestForRefusesOthers refuses a file that others may read, as ssh refuses such a key.
+// TestForRefusesOthers: a credentials file that others may read is refused, as ssh refuses such
+// a key.
 func TestForRefusesOthers(t *testing.T) {
 	for _, mode := range []os.FileMode{0o640, 0o604, 0o644, 0o620} {
 		path := credentialsFile(t, mode, "mysql://db.example p\n")

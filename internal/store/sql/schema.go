@@ -17,28 +17,29 @@ import (
 )
 
 // schema is the version of the tables that this program reads and writes. While a store is
-// being filled the row of stig_meta has unfilled in its place, which no program takes for a
-// store. The transaction that puts the lines in sets the version. The event of version 0
-// says since when the store is being filled, and by whom.
+// being filled, stig_meta has unfilled instead, which no program accepts. The transaction that
+// inserts the lines sets the version. The event of version 0 records since when the store is
+// being filled, and by whom.
 const (
 	schema   = 2
 	unfilled = 0
 )
 
-// tables makes the tables of version 2. Ids are bytes: no collation makes two of them
-// one. Times are UTC by the server's clock. Nothing here is what one server has alone:
-// no CHECK, no generated column, no foreign key, no full text.
+// tables creates the tables of version 2. Ids are bytes, so no collation equates two of them.
+// Times are UTC by the server's clock. The statements use no feature that some servers lack: no
+// CHECK, generated column, foreign key or full text.
 //
-// stig_lines holds an issue to a row: line is its line without the elements of its
-// comments, which stood at byte cut (NULL where they are in the line still); issues are
-// in the order of pos, then id. The columns from status on repeat values of the line; see columns.
+// stig_lines has one row per issue. line is its line without the elements of its comments,
+// which were at byte cut; cut is NULL if they are still in the line. Issues are ordered by pos,
+// then id. The columns from status on repeat values of the line; see columns.
 //
-// stig_edges holds the dependency rows of the lines, as package dag reads them.
+// stig_edges contains the dependency rows of the lines, as package dag reads them.
 //
-// stig_comments holds the elements of the comments with what separates each from the one
-// before, in the order of version, token, n.
+// stig_comments contains the elements of the comments, each with the separator before it, in
+// the order of version, token, n.
 //
-// stig_others holds what is no issue: blank lines, headers, lines of other types.
+// stig_others contains the lines that are not issues: blank lines, headers, lines of other
+// types.
 var tables = []string{
 	`CREATE TABLE IF NOT EXISTS stig_lines (
 		id VARBINARY(255) NOT NULL PRIMARY KEY,
@@ -120,25 +121,23 @@ const liveTable = `CREATE TABLE IF NOT EXISTS stig_live (
 
 const charset = ") DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 
-// newToken is a random name, of an edit or a store. It is text: Dolt gives NULL for a
-// VARBINARY that is no UTF-8 where another part of a UNION has a text.
+// newToken returns a random name for an edit or a store. It is text because Dolt returns NULL
+// for a VARBINARY that is not UTF-8 if another part of the UNION has text.
 func newToken() []byte {
 	token := make([]byte, 16)
 	_, _ = rand.Read(token) // never fails
 	return hex.AppendEncode(nil, token)
 }
 
-// Create makes the tables of a store in an empty database. It refuses
-// (fault.Refused) a database that holds anything else. What an interrupted run
-// left is completed.
+// Create creates the tables of a store in an empty database. It refuses (fault.Refused) a
+// database that contains anything else. It completes what an interrupted run left.
 func Create(ctx context.Context, o Options, prefix string) error {
 	db := dial(o.Config)
 	defer db.Close()
 	return explain(o.Config, create(ctx, db, o, prefix, schema))
 }
 
-// Vacant refuses (fault.Refused) a database in which Create would make no store. It
-// writes nothing.
+// Vacant refuses (fault.Refused) a database in which Create would fail. It writes nothing.
 func Vacant(ctx context.Context, o Options) error {
 	db := dial(o.Config)
 	defer db.Close()
@@ -162,10 +161,11 @@ func create(ctx context.Context, db *sql.DB, o Options, prefix string, version i
 	return err
 }
 
-// vacant refuses a database in which Create would meet something else than what an
-// interrupted run of it left.
+// vacant refuses a database with tables other than those that an interrupted run of Create
+// left.
 func vacant(ctx context.Context, db *sql.DB, url string) error {
-	// not of information_schema, for which Dolt looks at all databases, and fails while one is made
+	// without information_schema: for that Dolt looks at all databases, and fails while one is
+	// being created
 	var name string
 	var names, foreign []string
 	err := each(ctx, db, "SHOW TABLES", nil, func() {
@@ -178,8 +178,8 @@ func vacant(ctx context.Context, db *sql.DB, url string) error {
 		return err
 	}
 	if len(foreign) > 0 {
-		return &fault.Error{Code: fault.Refused, Path: url, Reason: fmt.Sprintf("the database is not empty: it holds the table %s", foreign[0]),
-			Hint: "make a database for the store alone: CREATE DATABASE NAME"}
+		return &fault.Error{Code: fault.Refused, Path: url, Reason: fmt.Sprintf("the database is not empty: it has the table %s", foreign[0]),
+			Hint: "create a database for the store alone: CREATE DATABASE NAME"}
 	}
 	if !slices.Contains(names, "stig_meta") {
 		return nil
@@ -195,26 +195,27 @@ func vacant(ctx context.Context, db *sql.DB, url string) error {
 	return err
 }
 
-// schemaError refuses a store whose tables are of another version, or that is being filled;
-// nil for this one.
+// schemaError returns an error if the tables have another version, or if the store is being
+// filled.
 func schemaError(ctx context.Context, db querier, url string, found int) error {
 	switch {
 	case found == unfilled:
 		return filling(ctx, db, url)
 	case found > schema:
-		return &fault.Error{Code: fault.Store, Path: url, Reason: fmt.Sprintf("its tables have version %d, and this stig knows versions up to %d", found, schema),
-			Hint: "install the stig that the others use"}
+		return &fault.Error{Code: fault.Store, Path: url, Reason: fmt.Sprintf("the tables have version %d; this stig supports versions up to %d", found, schema),
+			Hint: "install a newer stig"}
 	case found < schema:
-		return &fault.Error{Code: fault.Store, Path: url, Reason: fmt.Sprintf("its tables have version %d, and this stig needs version %d", found, schema),
+		return &fault.Error{Code: fault.Store, Path: url, Reason: fmt.Sprintf("the tables have version %d; this stig needs version %d", found, schema),
 			Hint: "type stig doctor --migrate"}
 	}
 	return nil
 }
 
-// ErrFilling is what the error of a store wraps that is being filled.
+// ErrFilling is wrapped by the error for a store that is being filled.
 var ErrFilling = errors.New("is being filled")
 
-// filling says that a store is being filled, and since when, unless it was just begun.
+// filling returns the error for a store that is being filled. It says since when, unless the
+// filling has just begun.
 func filling(ctx context.Context, db querier, url string) error {
 	var since time.Time
 	var actor string
@@ -225,10 +226,10 @@ func filling(ctx context.Context, db querier, url string) error {
 			reason += " by " + actor
 		}
 	}
-	return &fault.Error{Code: fault.Store, Path: url, Reason: reason, Hint: "wait until all issues are there; if the command that fills it was interrupted, type it again", Err: ErrFilling}
+	return &fault.Error{Code: fault.Store, Path: url, Reason: reason, Hint: "wait until it is complete; if the command that fills it was interrupted, run that again", Err: ErrFilling}
 }
 
-// absent says that a database holds no store.
+// absent returns the error for a database without a store.
 func absent(url string) error {
-	return &fault.Error{Code: fault.Store, Path: url, Reason: "holds no store", Hint: "type stig init --store " + url, Err: beads.ErrAbsent}
+	return &fault.Error{Code: fault.Store, Path: url, Reason: "has no store", Hint: "type stig init --store " + url, Err: beads.ErrAbsent}
 }

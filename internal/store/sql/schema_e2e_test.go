@@ -16,8 +16,8 @@ import (
 	"stig/internal/store/sql"
 )
 
-// TestCreate: tables are made in an empty database alone, and an interrupted run is
-// completed.
+// TestCreate: Create creates tables only in an empty database, and completes an interrupted
+// run.
 func TestCreate(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		o, db := sql.Options{Config: c}, reach(t, c)
@@ -33,7 +33,7 @@ func TestCreate(t *testing.T) {
 		if err := sql.Create(context.Background(), o, "demo"); err != nil {
 			t.Fatal(err)
 		}
-		exec(t, db, "DELETE FROM stig_meta") // the row comes last
+		exec(t, db, "DELETE FROM stig_meta") // that row is inserted last
 		exec(t, db, "DROP TABLE stig_live")
 		if _, err := open(t, c, "").Snapshot(); !isAbsent(err) {
 			t.Errorf("half made: %v", err)
@@ -53,12 +53,12 @@ func TestCreate(t *testing.T) {
 
 func isAbsent(err error) bool { return errors.Is(err, beads.ErrAbsent) }
 
-// TestSchema: tables of another version are left alone.
+// TestSchema: tables of another version are not changed.
 func TestSchema(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		s, db := create(t, c, `{"id":"d-1","title":"a"}`+"\n"), reach(t, c)
-		for version, want := range map[int]string{99: "have version 99, and this stig knows versions up to 2", 0: "is being filled"} {
-			textOf(t, s) // the last thing that it knows is that all is well
+		for version, want := range map[int]string{99: "have version 99; this stig supports versions up to 2", 0: "is being filled"} {
+			textOf(t, s) // the tables were right when the store last read them
 			exec(t, db, "UPDATE stig_meta SET schema_version = ?", version)
 			_, err := s.Snapshot()
 			check := func(err error) {
@@ -79,7 +79,7 @@ func TestSchema(t *testing.T) {
 		if from != 2 || to != 2 || err != nil {
 			t.Error(from, to, err)
 		}
-		if _, err := s.Edit(context.Background(), options(), func(tx *beads.Tx) error { // becomes newer while the edit is made
+		if _, err := s.Edit(context.Background(), options(), func(tx *beads.Tx) error { // becomes newer during the edit
 			exec(t, db, "UPDATE stig_meta SET schema_version = 3")
 			return setNotes("d-1", "lost")(tx)
 		}); err == nil || strings.Contains(fmt.Sprint(err), "lost") {
@@ -97,7 +97,7 @@ func TestSchema(t *testing.T) {
 	})
 }
 
-// TestReader: who may only read can read, and is refused before anything is written.
+// TestReader: a user who may only read can read. Edits are refused before anything is written.
 func TestReader(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		create(t, c, `{"id":"d-1","title":"a"}`+"\n")
@@ -154,7 +154,8 @@ func TestReader(t *testing.T) {
 	})
 }
 
-// TestLarge: what the server does not take is refused with its size before it is sent.
+// TestLarge: an edit that is too large for the server is refused before it is sent. The error
+// has its size.
 func TestLarge(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		db, before := reach(t, c), 0
@@ -172,9 +173,9 @@ func TestLarge(t *testing.T) {
 			t.Fatal(serverErr)
 		}
 		if server.Kind == "dolt" && err == nil {
-			return // takes a gigabyte, whatever is set
+			return // accepts a gigabyte, whatever the setting
 		}
-		if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "d-1: has 2097") || !strings.Contains(err.Error(), fmt.Sprint(2<<20)) {
+		if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "d-1: 2097") || !strings.Contains(err.Error(), fmt.Sprint(2<<20)) {
 			t.Errorf("%.300v", err)
 		}
 		err = s.Fill(context.Background(), []byte(`{"id":"d-9","x":"`+strings.Repeat(`\"`, 1<<20)+`"}`), "", nil)

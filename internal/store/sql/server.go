@@ -13,22 +13,22 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// Server is what is known of the server of a store.
+// Server describes the server of a store.
 type Server struct {
 	Kind    string // mariadb, mysql, tidb or dolt
 	Version string
 	Schema  int           // the version of stig's tables
 	Denied  []string      // the tables that this user may not write
-	Refusal *fault.Error  // why not the first of these
+	Refusal *fault.Error  // why the first of them may not be written
 	Latency time.Duration // of one round trip
 	Cluster Cluster
 }
 
-// Cluster is what a node says of its cluster.
+// Cluster is the status of a node in its cluster.
 type Cluster struct {
-	Nodes int    // that have the quorum together; 0 where the server is in no cluster
-	State string // of the node: Synced where it has all that the others have
-	Queue int    // edits that it was sent and has not made yet
+	Nodes int    // the number of nodes with the quorum; 0 if the server is in no cluster
+	State string // the state of the node: Synced if it has all edits of the cluster
+	Queue int    // edits that it received and has not applied
 }
 
 // Version is the number of edits that the store has had; it only grows.
@@ -52,8 +52,8 @@ func (s Server) Writable() bool { return len(s.Denied) == 0 }
 // ReadOnly reports whether this user may write none of them.
 func (s Server) ReadOnly() bool { return len(s.Denied) == len(tables) }
 
-// Server asks what server it is. Whether it can be written is asked by statements that
-// change no row.
+// Server asks the server what it is. To find out what the user may write, it sends statements
+// that change no row.
 func (s *Store) Server(ctx context.Context) (Server, error) {
 	db := s.DB()
 	var v Server
@@ -113,7 +113,7 @@ func clusterOf(ctx context.Context, db *sql.DB) (c Cluster, err error) {
 	return c, err
 }
 
-// denied lists the tables that this user may not write, and what the server said of the first.
+// denied returns the tables that this user may not write, and the server's error for the first.
 func denied(ctx context.Context, db *sql.DB) (list []string, refusal, err error) {
 	for _, column := range []string{"stig_lines.pos", "stig_comments.n", "stig_edges.n", "stig_others.pos", "stig_events.n", "stig_live.version", "stig_meta.version"} {
 		table, _, _ := strings.Cut(column, ".")
@@ -127,8 +127,8 @@ func denied(ctx context.Context, db *sql.DB) (list []string, refusal, err error)
 	return list, refusal, nil
 }
 
-// Denied is why this user may write no issue; nil where they may, and where that cannot
-// be found out.
+// Denied returns why this user may not write issues; nil if the user may, or if it cannot be
+// found out.
 func (s *Store) Denied(ctx context.Context) error {
 	if _, err := s.DB().ExecContext(ctx, "UPDATE stig_lines SET pos = pos WHERE 1 = 0"); mysql.Denied(err) {
 		return s.explain(err)

@@ -12,8 +12,8 @@ import (
 	"stig/internal/visible"
 )
 
-// Snapshot implements beads.Store. While nobody changes the store it costs one round
-// trip. Snapshots of one version are the same one; they need not be closed.
+// Snapshot implements beads.Store. If nothing changed since the last call it takes one round
+// trip. Calls for the same version return the same snapshot, which need not be closed.
 func (s *Store) Snapshot() (*beads.Snapshot, error) {
 	h, err := s.refresh(context.Background())
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Store) Snapshot() (*beads.Snapshot, error) {
 	return h.snapshot, nil
 }
 
-// Text is the whole text of the store, byte for byte as the file would hold it.
+// Text returns the whole text of the store, byte for byte as a file would contain it.
 func (s *Store) Text(ctx context.Context) ([]byte, error) {
 	h, err := s.refresh(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Store) Text(ctx context.Context) ([]byte, error) {
 	return h.text().bytes()
 }
 
-// refresh reads the store, as far as it changed since it was read last.
+// refresh reads what changed since the last read.
 func (s *Store) refresh(ctx context.Context) (*held, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,14 +62,14 @@ func (s *Store) refresh(ctx context.Context) (*held, error) {
 	return s.held, nil
 }
 
-// lag is how long a server has to come to the version that was read from it before.
+// lag is how long a reader waits for a server to reach a version that was read before.
 const lag = 5 * time.Second
 
-// newer asks for what changed since a store was read, or for all of it.
+// newer reads the changes since the version of a held store, or the whole store.
 func (s *Store) newer(ctx context.Context, h *held) (*news, error) {
 	events := h.Version
 	if events < 0 {
-		events = math.MaxInt64 // nothing needs them all
+		events = math.MaxInt64 // no caller needs all of them
 	}
 	if h.Version >= 0 {
 		s.reach(reached{h.Store, h.Version, h.Shape&onDolt != 0})
@@ -83,8 +83,8 @@ func (s *Store) newer(ctx context.Context, h *held) (*news, error) {
 	return n, err
 }
 
-// since asks a question of the store. An answer that is older than what this process read before
-// is not taken: a node of a cluster, or a replica, may be behind, and since waits for it.
+// since runs a query on the store. A node of a cluster or a replica may be behind: if the
+// answer is older than what this process read before, since waits and asks again.
 func (s *Store) since(ctx context.Context, q *statement) (*news, error) {
 	limited, cancel := context.WithTimeout(ctx, min(lag, s.patience))
 	defer cancel()
@@ -105,14 +105,14 @@ func (s *Store) since(ctx context.Context, q *statement) (*news, error) {
 	}
 }
 
-// reached is the latest version of a store that this process has read or seen in a copy.
+// reached is the latest version of a store that this process has read, or seen in a copy.
 type reached struct {
 	store   string
 	version int64
 	dolt    bool
 }
 
-// reach returns the later of what was reached and what is now read; of another store, that.
+// reach records a version that was read, and returns the latest one of that store.
 func (s *Store) reach(now reached) reached {
 	s.reaching.Lock()
 	defer s.reaching.Unlock()
@@ -122,18 +122,18 @@ func (s *Store) reach(now reached) reached {
 	return s.latest
 }
 
-// behind says that a server has an older state of the store than the version that was read.
+// behind returns the error for a server with an older version of the store than the one read
+// before.
 func (s *Store) behind(version int64, n *news) error {
-	e := &fault.Error{Code: fault.Store, Path: s.url, Hint: "wait and type the command again, or name another server of the cluster",
-		Reason: fmt.Sprintf("this server is behind: it has version %d of the store, and version %d was read before", n.version, version)}
+	e := &fault.Error{Code: fault.Store, Path: s.url, Hint: "retry later, or name another server of the cluster",
+		Reason: fmt.Sprintf("this server is behind: it has version %d of the store; version %d was read before", n.version, version)}
 	if dir := s.copies(); dir != "" {
-		e.Hint += "; if the store was put back from a backup, remove the copy of the later one: rm -r " + visible.Quoted(dir)
+		e.Hint += "; if the store was restored from a backup, remove the newer local copy: rm -r " + visible.Quoted(dir)
 	}
 	return e
 }
 
-// isWhole reports whether a copy is what was written, by its checksum. One that is good
-// for use is indexed by the way.
+// isWhole reports whether a copy matches its checksum. It also indexes a valid copy.
 func (s *Store) isWhole(h *held, sum string, index bool) bool {
 	if !index {
 		t := h.text()

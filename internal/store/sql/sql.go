@@ -1,18 +1,18 @@
-// Package sql keeps a store on a server that speaks MySQL's protocol, for people who work
-// on many machines. Each issue is a row that holds its line byte for byte, with a version
-// that only grows; comments are rows of their own; every edit is one transaction that
-// compares what it read with what is there.
+// Package sql keeps a store on a server that speaks MySQL's protocol, for people who work on
+// many machines. Each issue is a row that contains its line byte for byte, with a version that
+// only grows. Comments have rows of their own. Every edit is one transaction that compares what
+// it read with what is there.
 //
-// A Pool opens such stores: from the settings of a repository, with a login and password
-// from the environment or from a file of the user that nobody else may read. It keeps the
-// copy of the store in git current, and copies whole stores between files and servers. No
-// error repeats a line of the file of passwords.
+// A Pool opens such stores: it takes the settings from a repository, and user and password from
+// the environment or from a file that only the user may read. The package also updates the copy
+// of the store in git, and copies whole stores between files and servers. No error quotes a
+// line of the credentials file.
 //
-// Edits and readers of a few issues get an excerpt of the store (beads.Nearby). The package
-// knows which rows lead to what an excerpt needs, and nothing else of the graph. It reads and
-// writes the tables whose names begin with stig_ and no other. A user needs SELECT on them to read, and
-// INSERT, UPDATE and DELETE besides to write; Create needs CREATE, and Migrate needs
-// CREATE, ALTER and INDEX.
+// Edits, and readers of a few issues, read an excerpt of the store (beads.Nearby). The package
+// knows which rows lead to the issues of an excerpt; it knows nothing else about the graph. It
+// reads and writes only the tables whose names begin with stig_. A user needs SELECT on them to
+// read, and also INSERT, UPDATE and DELETE to write. Create needs CREATE; Migrate needs CREATE,
+// ALTER and INDEX.
 //
 //	pool := &sql.Pool{Given: given, Cache: dir}
 //	defer pool.Close()
@@ -33,11 +33,11 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// Options is how a store is opened.
+// Options configure a store.
 type Options struct {
 	Config         mysql.Config
-	Cache          string // a directory for copies of what was read; "" for none
-	Actor, Command string // what is written into the table of events
+	Cache          string // directory for local copies; "" for none
+	Actor, Command string // written into the table of events
 
 	// Now measures Server.Latency, which is 0 without it.
 	Now func() time.Time
@@ -51,42 +51,43 @@ type Store struct {
 	dial    func() *sql.DB
 	hub     hub
 	writers connections
-	writing sync.Mutex // held by the one edit of this process that is being written
+	writing sync.Mutex // held while this process writes an edit: one at a time
 
 	patience time.Duration
 
-	mu   sync.Mutex // of what follows
+	mu   sync.Mutex // of the fields below
 	held *held      // what was read last
 
 	reaching sync.Mutex // of latest
 	latest   reached
 
-	state *state // live state; nil before it is asked for
+	state *state // live state; nil before its first use
 
 	memo atomic.Pointer[beads.Memo] // see Remember
 }
 
-// Remember has what is found in lines kept in a memo from the next reading on.
+// Remember makes later reads keep what they parse of lines in a memo.
 func (s *Store) Remember(m *beads.Memo) {
 	s.memo.Store(m)
 }
 
-// Open gives the store at a place. Nothing is dialled before the first use.
+// Open returns the store at a place. It does not connect before the first use.
 func Open(p beads.Place, o Options) *Store {
 	return &Store{place: p, options: o, url: o.Config.URL(), patience: patience,
 		dial: sync.OnceValue(func() *sql.DB { return dial(o.Config) })}
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (s *Store) Close() error { return s.DB().Close() }
 
 // Place implements beads.Store.
 func (s *Store) Place() beads.Place { return s.place }
 
-// DB gives the connections. Errors come with the first use.
+// DB returns the pool of connections. Errors come with the first use.
 func (s *Store) DB() *sql.DB { return s.dial() }
 
-// dial gives the connections, or some of which each use says why there cannot be any.
+// dial returns the pool of connections; if it cannot be opened, each use of the pool returns
+// the error.
 func dial(c mysql.Config) *sql.DB {
 	db, err := mysql.Open(c)
 	if err != nil {
@@ -95,14 +96,13 @@ func dial(c mysql.Config) *sql.DB {
 	return db
 }
 
-// unable is a connector that only has an error.
+// unable is a connector that always returns an error.
 type unable struct{ err error }
 
 func (u unable) Connect(context.Context) (driver.Conn, error) { return nil, u.err }
 func (u unable) Driver() driver.Driver                        { return nil }
 
-// explain says of an error where it happened and what to do about it. Faults that say
-// so stay what they are.
+// explain adds the location and a hint to an error, unless it is a fault that has both.
 func (s *Store) explain(err error) error { return explain(s.options.Config, err) }
 
 func explain(c mysql.Config, err error) error {
@@ -119,7 +119,7 @@ func explain(c mysql.Config, err error) error {
 	return &fault.Error{Code: fault.Store, Path: e.ID, Reason: e.Reason, Hint: e.Hint}
 }
 
-// isOurs reports whether an error says already where it happened.
+// isOurs reports whether an error already says where it happened.
 func isOurs(err error) bool {
 	return fault.Is(err, fault.Store) || fault.Is(err, fault.Refused) || fault.Is(err, fault.Changed) ||
 		errors.Is(err, beads.ErrStale) || errors.Is(err, context.Canceled)

@@ -177,7 +177,7 @@ func (s *state) load(ctx context.Context, names []string, ended bool) (entries [
 			entries = append(entries, e)
 		}, &e.Name, &e.Text, &e.Version, &age)
 	}
-	if err = read(); mysql.Unknown(err) { // a new branch of Dolt lacks the table, which no commit holds
+	if err = read(); mysql.Unknown(err) { // a new branch of Dolt lacks the table, which is never committed
 		if _, err := db.ExecContext(ctx, liveTable); err != nil {
 			return nil, err
 		}
@@ -187,7 +187,7 @@ func (s *state) load(ctx context.Context, names []string, ended bool) (entries [
 	return slices.CompactFunc(entries, func(a, b clone.Entry) bool { return a.Name == b.Name }), err
 }
 
-// isFolder reports whether a name stands for all documents with that prefix.
+// isFolder reports whether a name is a prefix of documents, not one document.
 func isFolder(name string) bool { return strings.HasSuffix(name, "/") }
 
 // write is one statement that changes one document.

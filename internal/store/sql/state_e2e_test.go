@@ -20,8 +20,8 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// stateOn gives live state in an empty database of each kind of server, and a function
-// that opens it once more as another process would.
+// stateOn returns live state in an empty database of each kind of server, and a function that
+// opens it again as another process would.
 func stateOn(t *testing.T, test func(t *testing.T, open func() *state)) {
 	for _, kind := range []string{servers.MariaDB, servers.Galera, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
@@ -38,7 +38,7 @@ func stateOn(t *testing.T, test func(t *testing.T, open func() *state)) {
 	}
 }
 
-// put is a change that gives a document that text.
+// put returns a change that sets the text of a document.
 func put(name, text string) func([]clone.Entry) ([]clone.Entry, bool, error) {
 	return func(was []clone.Entry) ([]clone.Entry, bool, error) {
 		for i := range was {
@@ -66,8 +66,8 @@ func textsOf(t *testing.T, s *state, names ...string) (list []string) {
 	return list
 }
 
-// TestState: documents are added, changed and removed, by their name or by the folder of
-// several, and nothing else is touched.
+// TestState: documents are added, changed and removed by name or by folder; no other document
+// changes.
 func TestState(t *testing.T) {
 	stateOn(t, func(t *testing.T, open func() *state) {
 		s, ctx := open(), t.Context()
@@ -106,7 +106,7 @@ func TestState(t *testing.T) {
 	})
 }
 
-// TestStateEnded: Ended returns the documents of its names and the claims of agents that were
+// TestStateEnded: Ended returns the documents of its names, and the claims of agents that were
 // not renewed in time, each once, and no other document.
 func TestStateEnded(t *testing.T) {
 	claim := func(name, rest string) string { return fmt.Sprintf(`{"issue":%q,"lease":{%s}}`, name, rest) }
@@ -158,9 +158,8 @@ func TestStateEnded(t *testing.T) {
 	})
 }
 
-// TestStateOfOthers: what a process remembers of a document that it wrote is not written
-// over what another wrote meanwhile, nor where another removed it and made it anew, and
-// a document that another took first is seen.
+// TestStateOfOthers: a process whose remembered document is out of date does not overwrite what
+// another process wrote, removed, created again or created first.
 func TestStateOfOthers(t *testing.T) {
 	stateOn(t, func(t *testing.T, open func() *state) {
 		a, b, ctx := open(), open(), t.Context()
@@ -189,14 +188,14 @@ func TestStateOfOthers(t *testing.T) {
 				t.Fatalf("%q, want %q", got, step.want)
 			}
 		}
-		// Who decides nothing by what is remembered decides by what is there.
+		// A decision not to write is never based on remembered documents.
 		if err := a.Change(ctx, []string{"a/1"}, add("x")); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.Change(ctx, []string{"a/1"}, gone); err != nil {
 			t.Fatal(err)
 		}
-		// That there was none is known no longer than there is none.
+		// A process does not remember that a document is missing after another one created it.
 		if got := textsOf(t, a, "a/"); len(got) > 0 {
 			t.Fatalf("%q", got)
 		}
@@ -219,8 +218,7 @@ func TestStateOfOthers(t *testing.T) {
 	})
 }
 
-// TestStateAtOnce: of changes that meet none is lost, in one document and in several at
-// once.
+// TestStateAtOnce: no concurrent change is lost, in one document and in several.
 func TestStateAtOnce(t *testing.T) {
 	const writers, rounds = 8, 12
 	stateOn(t, func(t *testing.T, open func() *state) {
@@ -253,8 +251,8 @@ func TestStateAtOnce(t *testing.T) {
 	})
 }
 
-// TestStateTrips counts what a document costs that one process writes again and again: a
-// statement each, while nobody else writes it.
+// TestStateTrips counts the statements for a document that one process writes repeatedly: one
+// each, unless another process writes it.
 func TestStateTrips(t *testing.T) {
 	stateOn(t, func(t *testing.T, open func() *state) {
 		s := open()
@@ -293,8 +291,7 @@ func TestStateTrips(t *testing.T) {
 	})
 }
 
-// TestStateWithoutServer: one that cannot be reached is asked once, and not by each part
-// of a command.
+// TestStateWithoutServer: an unreachable server is asked once, not by each part of a command.
 func TestStateWithoutServer(t *testing.T) {
 	asked := 0
 	s := &state{db: func() *sql.DB { asked++; return sql.OpenDB(unable{errors.New("no route")}) }, explain: func(err error) error { return err }}
@@ -311,8 +308,8 @@ func TestStateWithoutServer(t *testing.T) {
 	}
 }
 
-// TestStateOfSilentServer: where the network takes what is sent and brings nothing, an
-// answer is there when the time for it is over, and what is asked after that waits no more.
+// TestStateOfSilentServer: if the network drops all packets, a call returns when its time is
+// over, and the calls after it return at once.
 func TestStateOfSilentServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -21,14 +21,14 @@ import (
 
 var everyKind = flag.Bool("every-kind", false, "pause and isolate before each statement of each kind of edit, not of one")
 
-// kindOfEdit makes edits that leave a mark in so many places.
+// kindOfEdit makes edits that leave a mark in that many places.
 type kindOfEdit struct {
 	name   string
 	places int
 	edit   func(s *sqlstore.Store, mark string) error
 }
 
-// edits makes a kind of what an edit does.
+// edits returns the edit function for what an edit does.
 func edits(fn func(mark string) func(*beads.Tx) error) func(*sqlstore.Store, string) error {
 	return func(s *sqlstore.Store, mark string) error {
 		_, err := s.Edit(context.Background(), options(), fn(mark))
@@ -36,7 +36,7 @@ func edits(fn func(mark string) func(*beads.Tx) error) func(*sqlstore.Store, str
 	}
 }
 
-// live gives two documents of live state the mark.
+// live writes the mark into two documents of live state.
 func live(s *sqlstore.Store, mark string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Patience())
 	defer cancel()
@@ -45,12 +45,12 @@ func live(s *sqlstore.Store, mark string) error {
 	})
 }
 
-// kindsOfEdit are those that send different statements.
+// kindsOfEdit differ in the statements that they send.
 var kindsOfEdit = []kindOfEdit{
 	{"all at once", 5, edits(func(mark string) func(*beads.Tx) error {
 		return func(tx *beads.Tx) error {
 			return errors.Join(setNotes("d-1", mark)(tx), addComment("d-1", mark)(tx), addComment("d-2", mark)(tx), setNotes("d-3", mark)(tx),
-				tx.PutBack("d-4", func(r *beads.Record) (*beads.Record, error) { // in the place of all comments
+				tx.PutBack("d-4", func(r *beads.Record) (*beads.Record, error) { // replaces all comments
 					return r.PutRaw(beads.Comments, fmt.Appendf(nil, `[{"id":1,"author":"mara","text":%q}]`, mark))
 				}))
 		}
@@ -66,7 +66,7 @@ var kindsOfEdit = []kindOfEdit{
 	})},
 }
 
-// kindsTried are those of a short run, or all.
+// kindsTried returns one kind for a short run, or all.
 func kindsTried() []kindOfEdit {
 	if *everyKind {
 		return kindsOfEdit
@@ -107,8 +107,8 @@ func newCluster(t *testing.T) *cluster {
 	return k
 }
 
-// at runs an edit, and do before its kth statement, from 1 on; it reports whether it came so
-// far. Statements that follow are not counted.
+// at runs an edit, and do before the edit's kth statement, from 1; it reports whether the edit
+// sent that many. Statements after do are not counted.
 func (k paused) at(n int, do func(), edit func(*sqlstore.Store, string) error, mark string) (reached bool, err error) {
 	k.proxy.mu.Lock()
 	k.proxy.statement = func([]byte) {
@@ -125,8 +125,8 @@ func (k paused) at(n int, do func(), edit func(*sqlstore.Store, string) error, m
 	return reached, err
 }
 
-// TestPaused has another program edit the same issues before each statement of an edit, as
-// far as it need not wait for that. Both edits are made, once and whole.
+// TestPaused has another program edit the same issues before each statement of an edit, unless
+// it would have to wait for that edit. Both edits are made exactly once, and completely.
 func TestPaused(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		k, another := newPaused(t, c), open(t, c, "")
@@ -145,7 +145,7 @@ func TestPaused(t *testing.T) {
 					}()
 					select {
 					case <-ended:
-					case <-time.After(100 * time.Millisecond): // it waits for ours
+					case <-time.After(100 * time.Millisecond): // it waits for our edit
 					}
 				}, kind.edit, ours)
 				if more = reached; reached {
@@ -169,14 +169,15 @@ func (k *cluster) must(err error) {
 	}
 }
 
-// count is in how many places the store holds a mark, as the second node says when it has all.
+// count returns in how many places the store has a mark, read on the second node when it has
+// applied everything.
 func (k *cluster) count(mark string) int {
 	k.t.Helper()
 	k.must(k.server.Settle()) // a write would end a transaction that a node kept
 	return marks(k.t, open(k.t, k.direct, ""), mark)
 }
 
-// marks is in how many places a store and its live state hold a mark.
+// marks returns in how many places a store and its live state have a mark.
 func marks(t *testing.T, s *sqlstore.Store, mark string) int {
 	t.Helper()
 	entries, err := s.State().Load(t.Context(), "kept/")
@@ -190,14 +191,14 @@ func marks(t *testing.T, s *sqlstore.Store, mark string) int {
 	return strings.Count(text, mark)
 }
 
-// isUnknown reports whether an edit said that it may or may not have been made.
+// isUnknown reports whether an edit said that its outcome is unknown.
 func isUnknown(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "whether it was written")
+	return err != nil && strings.Contains(err.Error(), "whether the edit was written")
 }
 
-// TestIsolated cuts the node that an edit uses off from its cluster before each statement.
-// What the edit says is true; nothing is there by half, or comes later; and the next edit
-// on the same connections is made once.
+// TestIsolated isolates the node that an edit uses from its cluster before each statement. The
+// edit's result is true; no half of it is visible, then or later; and the next edit on the same
+// connections is made exactly once.
 func TestIsolated(t *testing.T) {
 	eachStatement(t, 2, func(k *cluster, n, places int, edition func(*sqlstore.Store, string) error) bool {
 		mark := newMark()
@@ -226,7 +227,7 @@ func TestIsolated(t *testing.T) {
 		next := newMark()
 		err = edition(k.store, next)
 		for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); err = edition(k.store, next) {
-			time.Sleep(100 * time.Millisecond) // of live state a server that did not answer is not asked for a while
+			time.Sleep(100 * time.Millisecond) // live state does not ask a server again soon after it did not answer
 		}
 		k.must(err)
 		if got := k.count(next); got != places {
@@ -239,8 +240,8 @@ func TestIsolated(t *testing.T) {
 	})
 }
 
-// TestRejoined cuts the node off before each statement, and lets it rejoin while the edit
-// starts over: it is made once.
+// TestRejoined isolates the node before each statement, and lets it rejoin while the edit
+// retries: the edit is made exactly once.
 func TestRejoined(t *testing.T) {
 	eachStatement(t, 3, func(k *cluster, n, places int, edition func(*sqlstore.Store, string) error) bool {
 		mark, rejoined := newMark(), make(chan error, 1)
@@ -260,8 +261,8 @@ func TestRejoined(t *testing.T) {
 	})
 }
 
-// TestElsewhere cuts the first of two nodes that a URL names off before each statement, and
-// leaves it so: the edit is made once, on the other, and so is the next.
+// TestElsewhere isolates the first of the two nodes in a URL before each statement, and does
+// not let it rejoin: the edit is made exactly once, on the other node, and so is the next.
 func TestElsewhere(t *testing.T) {
 	eachStatement(t, 3, func(k *cluster, n, places int, edition func(*sqlstore.Store, string) error) bool {
 		mark, next, c := newMark(), newMark(), k.proxy.Config
@@ -284,9 +285,8 @@ func TestElsewhere(t *testing.T) {
 	})
 }
 
-// TestLagging has a reader go to a node that is behind the one which it read before, as it
-// may where something stands before the nodes. It is told so, and reads on when the node has
-// caught up.
+// TestLagging has a reader reach a node that is behind the one it read before, as behind a load
+// balancer. The reader gets an error, and reads again when the node has caught up.
 func TestLagging(t *testing.T) {
 	k := newCluster(t)
 	late := k.server.Nodes[0].Config
@@ -295,7 +295,7 @@ func TestLagging(t *testing.T) {
 	conn, err := db.Conn(t.Context())
 	k.must(err)
 	defer conn.Close()
-	_, err = conn.ExecContext(t.Context(), "FLUSH TABLES WITH READ LOCK") // from now on it takes over nothing
+	_, err = conn.ExecContext(t.Context(), "FLUSH TABLES WITH READ LOCK") // from now on it applies nothing
 	k.must(err)
 	mark, another := newMark(), open(t, k.direct, "")
 	edit(t, another, setNotes("d-1", mark))
@@ -319,11 +319,11 @@ func TestLagging(t *testing.T) {
 	}
 }
 
-// newMark is a text that stands nowhere else.
+// newMark returns a text that occurs nowhere else.
 func newMark() string { return fmt.Sprintf("x%dx", time.Now().UnixNano()) }
 
-// eachStatement calls try with each statement of each kind of edit, from 1 on, until it
-// gives false: the edit has no more. In a short run that is each so many of one kind.
+// eachStatement calls try with each statement of each kind of edit, from 1, until try returns
+// false: the edit has no more statements. A short run tries every few statements of one kind.
 func eachStatement(t *testing.T, step int, try func(k *cluster, n, places int, edition func(*sqlstore.Store, string) error) bool) {
 	k := newCluster(t)
 	if *everyKind {
@@ -332,7 +332,7 @@ func eachStatement(t *testing.T, step int, try func(k *cluster, n, places int, e
 	for _, kind := range kindsTried() {
 		for n, more := 1+step/2, true; more; n += step {
 			edit(t, k.store, setNotes("d-4", newMark()))
-			more = false // where it is not among those that run
+			more = false // if it is not among the kinds of the run
 			t.Run(fmt.Sprintf("%s/%d", kind.name, n), func(t *testing.T) {
 				k.t = t
 				more = try(k, n, kind.places, kind.edit) && !t.Failed()

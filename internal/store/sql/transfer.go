@@ -58,8 +58,8 @@ func (t Transfer) Run(ctx context.Context) (*Transferred, error) {
 	}
 	there, _, err := t.read(ctx, t.To)
 	if err == nil && hashOf(there) != done.Hash {
-		err = &fault.Error{Code: fault.Changed, Path: t.To.Name(), Reason: "differs from what was copied: another program writes there",
-			Hint: "let it end, and copy into an empty store"}
+		err = &fault.Error{Code: fault.Changed, Path: t.To.Name(), Reason: "differs from what was copied: another program is writing to it",
+			Hint: "stop it, and copy into an empty store"}
 	}
 	return done, err
 }
@@ -130,7 +130,7 @@ func (t Transfer) fill(ctx context.Context, text []byte, prefix string) (err err
 }
 
 func occupied(name string) error {
-	return &fault.Error{Code: fault.Refused, Path: name, Reason: "is not empty", Hint: "name a store that is empty or not there yet"}
+	return &fault.Error{Code: fault.Refused, Path: name, Reason: "is not empty", Hint: "name a new or empty store"}
 }
 
 // write creates the file and, in a new .beads, the prefix of its ids beside it.
@@ -168,5 +168,5 @@ func vacantFile(path string) error {
 }
 
 func unwritable(path string, err error) error {
-	return &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be written", Cause: err, Hint: "see that the directory is there, has room and may be written"}
+	return &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be written", Cause: err, Hint: "check that the directory exists, is writable and has free space"}
 }

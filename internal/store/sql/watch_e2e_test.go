@@ -11,8 +11,8 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// TestWatch: each watcher hears what others change, and one question a second is
-// asked for all of them.
+// TestWatch: each watcher gets the changes of others; all watchers together send one query a
+// second.
 func TestWatch(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		another := create(t, c, `{"id":"d-1","title":"a"}`+"\n")
@@ -49,7 +49,7 @@ func TestWatch(t *testing.T) {
 		if n := len(asked); n > 4 {
 			t.Errorf("asked %d times in two seconds", n)
 		}
-		p.cut() // it goes on when the server is there again
+		p.cut() // it continues when the server is back
 		edit(t, another, setNotes("d-1", "after"))
 		select {
 		case <-two:

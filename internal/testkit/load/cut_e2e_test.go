@@ -154,7 +154,8 @@ func testCut(t *testing.T, kind string) {
 	}
 	cuts := 0
 	for busy.Load() > 0 {
-		// Short and long: with at most 60 kB, a large store could not be read any more.
+		// Short and long: if no connection lived longer than 60 kB, a large store could no
+		// longer be read.
 		proxy.CutAfter(1 + rand.IntN(256<<rand.IntN(12)))
 		for busy.Load() > 0 && !proxy.IsCut() {
 			time.Sleep(time.Millisecond)

@@ -6,7 +6,7 @@
 // pair never differ. Each writer keeps a Log of the edits it began and of their answers; Judge
 // compares the logs with the store.
 //
-// The package does not know what is behind the store: writers get a beads.Store.
+// The package does not know the kind of store: writers get a beads.Store.
 //
 //	err := load.Write(ctx, store, now, "load-1", "load-2", load.Name(writer, n))
 //	verdict, err := load.Judge(plan, text, logs)
@@ -27,11 +27,11 @@ type Plan struct {
 	Writers int
 	Each    int // edits of one pair before the writer goes on to its next
 	Pairs   int // of each writer
-	Shared  int // one edit in this many is of the pair that all share; 0 for none
+	Shared  int // one edit in this many changes the pair that all writers share; 0 for none
 	Beside  int // issues that nobody writes
 }
 
-// shared stands for the writer number in the pair that all writers share.
+// shared is the writer number for the pair that all writers share.
 const shared = -1
 
 func pair(writer, n int) (a, b string) {

@@ -216,7 +216,7 @@ func name(dir string, w where) error {
 // run runs the workers for a while.
 func (r *rates) run() {
 	var group sync.WaitGroup
-	for m := range min(machines, r.workers) { // each fetches the store
+	for m := range min(machines, r.workers) { // each downloads the store
 		group.Go(func() {
 			issue := load.PoolID(prefix, r.first+m)
 			_, _ = r.try(m, load.Claim, issue, ""), r.try(m, load.Release, issue, "")

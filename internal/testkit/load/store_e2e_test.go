@@ -77,8 +77,8 @@ func durable(t *testing.T, kind string) *servers.Server {
 	return s
 }
 
-// crash kills a server, whatever it is doing, and restarts it on its data. Of a cluster it kills
-// one node, or two at once, which leaves none with a quorum.
+// crash kills a server at any moment and restarts it on its data. In a cluster it kills one
+// node, or two at once; without two nodes no node has a quorum.
 func crash(s *servers.Server) error {
 	return s.Crash(rand.Perm(max(len(s.Nodes), 1))[:min(len(s.Nodes), 1+rand.IntN(2))]...)
 }
@@ -89,7 +89,7 @@ func answerOf(err error) load.Answer {
 	switch {
 	case err == nil:
 		return load.Done
-	case errors.Is(err, beads.ErrLost), strings.Contains(err.Error(), "while the edit was being committed"):
+	case errors.Is(err, beads.ErrLost), strings.Contains(err.Error(), "connection was lost during COMMIT"):
 		return load.Unknown
 	}
 	return load.Refused

@@ -18,26 +18,26 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// member is what a node has to know of its cluster.
+// member is a node's place in its cluster.
 type member struct {
-	number   int   // from 0 on
-	group    []int // the ports by which nodes talk, of all
-	transfer int   // the port at which it is sent what it missed
+	number   int   // from 0
+	group    []int // the ports of all nodes for their replication
+	transfer int   // the port at which it receives what it missed
 	founds   bool  // it needs no other node
 }
 
-// provider is Galera's library: that of its variable, or where Debian's package has it.
+// provider returns Galera's library: from its variable, or from the path of Debian's package.
 func provider() string {
 	return cmp.Or(os.Getenv("STIG_TEST_GALERA"), "/usr/lib/galera/libgalera_smm.so")
 }
 
-// nodes is the size of a cluster: the smallest that survives the loss of one.
+// nodes is the size of a cluster: the smallest that survives the loss of one node.
 const nodes = 3
 
-// startCluster makes the data of one node, gives all nodes a copy, and starts them.
+// startCluster creates the data of one node, copies it to all nodes, and starts them.
 func startCluster(k kind, dir string, o Options) (_ *Server, err error) {
 	if _, err := os.Stat(provider()); err != nil {
-		return nil, fmt.Errorf("%s: %w; type eval \"$(bash .ci/servers)\" to have it", o.Kind, err)
+		return nil, fmt.Errorf("%s: %w; type eval \"$(bash .ci/servers)\" to get it", o.Kind, err)
 	}
 	ports, err := freePorts(make([]int, 2*nodes)...)
 	if err != nil {
@@ -77,7 +77,7 @@ func startCluster(k kind, dir string, o Options) (_ *Server, err error) {
 	}
 	group.Wait()
 	c.Config = c.Nodes[0].Config
-	if o.Dir == "" { // the directory goes when the nodes have ended, however this process ends
+	if o.Dir == "" { // the directory is removed when the nodes have ended, however this process ends
 		failed[0] = errors.Join(failed[0], c.run([]string{"sleep", "infinity"}, nil, dir))
 	}
 	if err := errors.Join(failed[:]...); err != nil {
@@ -107,7 +107,7 @@ func prepareNode(program, dir string, port int, o Options) (argv, env []string, 
 		"--wsrep-node-address="+group[m.number], "--wsrep-cluster-address=gcomm://"+strings.Join(group, ","),
 		fmt.Sprintf("--wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=127.0.0.1:%d;%s", group[m.number], m.transfer, quick))
 	if m.founds {
-		m.founds = false // a node that starts again joins the others
+		m.founds = false // a restarted node joins the others
 		return append(argv, "--wsrep-new-cluster"), env, nil
 	}
 	state, err := os.ReadFile(filepath.Join(dir, "data", "grastate.dat"))
@@ -118,11 +118,11 @@ func prepareNode(program, dir string, port int, o Options) (argv, env []string, 
 	return append(argv, "--wsrep-start-position="+position), env, err
 }
 
-// quick are the settings with which a cluster notices within a second that a node is gone.
+// quick are the settings with which a cluster detects the loss of a node within a second.
 const quick = "gcache.size=32M;evs.keepalive_period=PT0.1S;evs.inactive_check_period=PT0.1S;evs.suspect_timeout=PT0.5S;evs.inactive_timeout=PT1S;evs.install_timeout=PT1S;" +
 	"evs.join_retrans_period=PT0.2S;gmcast.time_wait=PT0.2S;gmcast.peer_timeout=PT0.3S"
 
-// recovered asks a node that was killed how far it had come.
+// recovered returns the position up to which a killed node had committed.
 func recovered(argv, env []string) (position string, err error) {
 	result, err := process.Run(context.Background(), process.Command{Argv: append(argv, "--wsrep-recover"), Env: env})
 	if err != nil {
@@ -135,9 +135,9 @@ func recovered(argv, env []string) (position string, err error) {
 	return string(found[1]), nil
 }
 
-// transfer is the program that nodes call when one of them joins. All began with the same
-// data and keep what they wrote, so that the position alone is handed over: Galera itself
-// sends what was missed.
+// transfer is the program that nodes run when one of them joins. All nodes began with the same
+// data and keep what they wrote, so it sends only the position; Galera itself sends the missing
+// writes.
 const transfer = `#!/bin/sh
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -160,7 +160,7 @@ else
 fi
 `
 
-// Isolate cuts a node off from the others, and waits until it has lost the quorum.
+// Isolate disconnects a node from the others, and waits until it has lost the quorum.
 func (s *Server) Isolate() error {
 	if err := s.exec("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=1'"); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (s *Server) Isolate() error {
 	return s.becomes("wsrep_cluster_status", "non-Primary")
 }
 
-// Rejoin ends Isolate, and waits until the node has what it missed.
+// Rejoin ends Isolate, and waits until the node has caught up.
 func (s *Server) Rejoin() error {
 	if err := s.exec("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'"); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (s *Server) Rejoin() error {
 	return s.becomes("wsrep_ready", "ON")
 }
 
-// Settle waits until each node of a cluster has what any was told.
+// Settle waits until every node has applied what any node committed.
 func (s *Server) Settle() error {
 	for _, n := range s.Nodes {
 		if err := n.exec("SET STATEMENT wsrep_sync_wait = 15 FOR SELECT 1"); err != nil {
@@ -186,7 +186,8 @@ func (s *Server) Settle() error {
 	return nil
 }
 
-// Crash kills a server and starts it again on what it left; of a cluster so many nodes at once.
+// Crash kills a server and restarts it on its data; of a cluster it kills that many nodes at
+// once.
 func (s *Server) Crash(nodes ...int) error {
 	if len(s.Nodes) == 0 {
 		s.Stop()
@@ -197,9 +198,9 @@ func (s *Server) Crash(nodes ...int) error {
 	for _, n := range nodes {
 		s.Nodes[n].Stop()
 	}
-	for _, n := range nodes { // none that lost the quorum answers before the others are back
+	for _, n := range nodes { // a node that lost the quorum answers only when the others are back
 		group.Go(func() {
-			// One that joins ends where the cluster changes once more meanwhile.
+			// A node that is joining exits if the cluster changes again meanwhile.
 			for range 5 {
 				if failed[n] = s.Nodes[n].again(); failed[n] == nil {
 					return
@@ -211,7 +212,7 @@ func (s *Server) Crash(nodes ...int) error {
 	return errors.Join(failed...)
 }
 
-// becomes waits for a status of a node.
+// becomes waits until a status of a node has a value.
 func (s *Server) becomes(name, want string) error {
 	db, err := mysql.Open(s.Config)
 	if err != nil {

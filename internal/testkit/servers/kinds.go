@@ -13,7 +13,7 @@ import (
 	"stig/internal/process"
 )
 
-// kind is how servers of a kind are started.
+// kind describes how to start servers of a kind.
 type kind struct {
 	program  string // name or path
 	variable string // the environment variable that overrides it

@@ -18,7 +18,7 @@ import (
 )
 
 // TestMain is also a process that starts a server, prints the URL of an empty database in it,
-// and waits: TestKilled kills it, and .ci/servers runs it for people.
+// and waits. TestKilled kills that process; .ci/servers runs it for people.
 func TestMain(m *testing.M) {
 	if kind := os.Getenv("START_SERVER"); kind != "" {
 		s, err := servers.Start(kind)
@@ -132,8 +132,8 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// TestCluster: all nodes hold what one was told. A node that is cut off reports that it has no
-// quorum and catches up afterwards; so does a killed one.
+// TestCluster: all nodes have what one of them committed. An isolated node reports that it has
+// no quorum and catches up afterwards; so does a killed one.
 func TestCluster(t *testing.T) {
 	s, err := servers.StartWith(servers.Options{Kind: servers.Galera, Fast: true})
 	if err != nil {
