@@ -263,7 +263,7 @@ func newSwapQuery(swaps []swap, read int64) *statement {
 }
 
 // where names the lines and the condition of each: the line is the one that was read. If the
-// edit only adds a comment, the issue may have comments and does not have this one.
+// edit only adds a comment, the issue accepts comments and lacks this one.
 func (q *statement) where(swaps []swap, read int64) {
 	q.add(" WHERE id IN (?"+strings.Repeat(", ?", len(swaps)-1)+") AND CASE id", ids(swaps)...)
 	for _, w := range swaps {
