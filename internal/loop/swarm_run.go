@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"stig/checkpoint"
 	"stig/internal/clone"
+	"stig/internal/fault"
 	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/swarm"
@@ -51,11 +53,11 @@ func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmRepo
 	if err != nil {
 		return nil, err
 	}
-	release, err := x.alone()
+	unlock, err := x.place.LockLoop("\x00swarm " + x.ID)
 	if err != nil {
-		return nil, err
+		return nil, &fault.Error{Code: fault.Conflict, ID: x.ID, Reason: "another process is running its swarm in this clone", Hint: "type stig swarm status " + x.ID, Err: err}
 	}
-	defer release()
+	defer func() { _ = unlock() }()
 	if err := workspace.FreshenTrees(ctx, x.trees, x.Tell); err != nil {
 		return nil, err
 	}
@@ -72,7 +74,7 @@ func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmRepo
 		return nil, context.Cause(ctx)
 	}
 	x.putAway(ctx)
-	return &SwarmReported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
+	return &SwarmReported{x.issue, swarm.NewReport(x.state, x.now)}, nil
 }
 
 // PlanSwarm returns what RunSwarm would begin with: a new swarm, or the running one unchanged.
@@ -172,6 +174,78 @@ func (x *runner) trusted(ctx context.Context) error {
 	return trustedFor(ctx, x.app, t.Code, x.issue, "no solution would be checked", "")
 }
 
+// begin starts the swarm, or resumes the one that was not completed.
+func (x *runner) begin(ctx context.Context) error {
+	if err := x.inherit(); err != nil {
+		return err
+	}
+	switch {
+	case x.state.Ended != "" && x.state.Ended != swarm.Stopped && x.found == x.state.Swarm: // killed before the steps after the end
+		x.Tell(fmt.Sprintf("swarm %s ended: %s", x.state.Swarm, x.state.Ended))
+		return x.finish(ctx)
+	case x.state.Ended != "" || x.state.Swarm == "":
+		done, err := StartSwarm(ctx, x.app, x.StartSwarmRequest)
+		if err != nil {
+			return err
+		}
+		x.Tell(fmt.Sprintf("swarm %s on %s: %s", done.Swarm, done.ID, names(done.State)))
+	default:
+		if err := x.own(ctx, "run"); err != nil {
+			return err
+		}
+		x.Tell(fmt.Sprintf("swarm %s resumes at round %d with its original settings", x.state.Swarm, x.state.Round))
+		if !x.held(x.name) { // killed before it was claimed
+			if _, err := service.Claim(ctx, x.app, service.ClaimRequest{ID: x.issue}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := x.read(); err != nil {
+		return err
+	}
+	return x.dropUnfinished()
+}
+
+// inherit ends the programs and open records of a killed run.
+func (x *runner) inherit() error {
+	runs, _, err := x.place.Runs(x.now.Add(-Window))
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Issue != x.issue || r.Task != clone.SwarmTask || r.Outcome != "" {
+			continue
+		}
+		if err := endKilled(x.app, x.place, r, x.Grace, x.now, "the run of its swarm was killed"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropUnfinished removes the operations of agents that a run started in the round and that did
+// not finish it. They start the round again.
+func (x *runner) dropUnfinished() error {
+	if len(x.round.Begun) == 0 {
+		return nil
+	}
+	err := x.change(func(r *clone.SwarmRound) error {
+		kept := []json.RawMessage{}
+		for _, raw := range r.Operations {
+			var o swarm.Operation
+			if json.Unmarshal(raw, &o) != nil || !slices.Contains(r.Begun, o.Agent) || slices.Contains(r.Done, o.Agent) {
+				kept = append(kept, raw)
+			}
+		}
+		r.Operations = kept
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return x.read()
+}
+
 // nextRound runs the agents of a round concurrently and settles it. An interrupt takes effect
 // only after the round.
 func (x *runner) nextRound(ctx context.Context) error {
@@ -203,7 +277,10 @@ func (x *runner) nextRound(ctx context.Context) error {
 	}
 	x.Tell(done.String())
 	for _, w := range done.Warnings {
-		x.Tell("warning: " + w.Kind)
+		x.Tell("warning: " + w.String())
+	}
+	if done.Landing != "" {
+		x.Tell(done.Landing)
 	}
 	x.session.state = s.state
 	if s.state.Ended != "" {

@@ -38,6 +38,7 @@ type StartSwarmRequest struct {
 type SwarmChanged struct {
 	SwarmStatus
 	Asked   bool           `json:"asked"` // a person was asked
+	Landing string         `json:"-"`     // what became of the answer after the end, in a sentence
 	Changes []beads.Change `json:"-"`
 }
 

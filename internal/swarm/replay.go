@@ -101,7 +101,11 @@ func (o *Operation) ValidateStart() error {
 	if o.Kind != Start || o.Swarm == "" || o.Agent == "" {
 		return errors.New("start: must name a swarm and who starts it")
 	}
-	if n := len(slices.Compact(slices.Sorted(slices.Values(o.Agents)))); n != len(o.Agents) || n < LeastAgents || n > MostAgents {
+	different := map[string]bool{}
+	for _, name := range o.Agents {
+		different[strings.ToLower(Canonical(name))] = true
+	}
+	if n := len(different); n != len(o.Agents) || n < LeastAgents || n > MostAgents {
 		return fmt.Errorf("agents: must be %d to %d different names; found %d", LeastAgents, MostAgents, n)
 	}
 	for _, name := range o.Agents {
@@ -134,6 +138,7 @@ func (s *State) begin(o *Operation) {
 	s.Swarm, s.Task, s.StartedBy, s.Started, s.Mode, s.Config = o.Swarm, o.Task, o.Agent, second(o.At), cmp.Or(o.Mode, Emergent), o.configured()
 	s.Round = 1
 	for _, name := range o.Agents {
+		name = Canonical(name)
 		s.Agents = append(s.Agents, &Agent{
 			Name: name, Role: Explorer, Status: Active, Last: s.Started, History: []RoleChange{},
 			Threshold: Figure(0.3 + float64(0.3*Chance(s.Swarm, 0, name, purposeTheta))),
@@ -239,17 +244,6 @@ func (s *State) Full(subtask, agent string) bool {
 		}
 	}
 	return false
-}
-
-// Solutions is how many commits an agent named in this round, not counting this one.
-func (s *State) Solutions(agent, commit string) int {
-	named := map[string]bool{}
-	for _, f := range s.Findings {
-		if f.Agent == agent && f.Round == s.Round && f.Commit != "" && f.Commit != commit {
-			named[f.Commit] = true
-		}
-	}
-	return len(named)
 }
 
 // Probes reports whether an agent probes a subtask.

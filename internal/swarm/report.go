@@ -99,6 +99,18 @@ func DisplayName(agent string) string {
 	return agent
 }
 
+// Canonical returns the name under which an agent acts. The default names are taken in any
+// case, with their meanings as reports show them, and by their meanings alone.
+func Canonical(name string) string {
+	for _, n := range names {
+		short, meaning, _ := strings.Cut(strings.TrimSuffix(n.display, ")"), " (")
+		if strings.EqualFold(name, short) || name == meaning || strings.EqualFold(name, n.display) {
+			return n.name
+		}
+	}
+	return name
+}
+
 // names are the default agents. They do not divide the work.
 var names = []struct{ name, display string }{
 	{"tanwei", "TanWei (探微者)"}, {"suyuan", "SuYuan (溯源者)"}, {"dongcha", "DongCha (洞察者)"},

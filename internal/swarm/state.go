@@ -152,10 +152,11 @@ type Warned struct {
 	Suggestions []string          `json:"suggestions"`
 }
 
-// Agent returns an agent by name; nil for none.
+// Agent returns an agent by name, in any case; nil for none.
 func (s *State) Agent(name string) *Agent {
+	name = Canonical(name)
 	for _, a := range s.Agents {
-		if a.Name == name {
+		if strings.EqualFold(a.Name, name) {
 			return a
 		}
 	}
@@ -191,6 +192,9 @@ func (s *State) Blind() bool { return s.Settled == 0 && s.Ended == "" }
 func (s *State) SeenBy(agent string) *State {
 	if !s.Blind() {
 		return s
+	}
+	if a := s.Agent(agent); a != nil {
+		agent = a.Name
 	}
 	seen := *s
 	seen.Findings = slices.DeleteFunc(slices.Clone(s.Findings), func(f Finding) bool { return f.Agent != agent })

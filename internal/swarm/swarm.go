@@ -126,8 +126,6 @@ type Verdict struct {
 	Commit string `json:"commit"`
 	Passed bool   `json:"passed"`
 	Why    string `json:"why,omitempty"` // it did not pass
-
-	Changed []string `json:"changed,omitempty"` // files that the acceptance criteria name
 }
 
 // Figure is a number printed with 12 decimals.
@@ -157,23 +155,6 @@ const (
 	mostIdeas = 20 // ideas that a finding agrees with
 )
 
-// Keys are the keys that count in an agent's operation, by kind.
-func Keys(kind Kind) []string {
-	switch kind {
-	case Deposit:
-		return []string{"direction", "amount"}
-	case Stop:
-		return []string{"target", "reason", "evidence"}
-	case Probe:
-		return []string{"subtask"}
-	case Find:
-		return []string{"core_idea", "direction", "perspective", "details", "agrees_with", "branch"}
-	case Host:
-		return []string{"exploring", "claimed", "note"}
-	}
-	return nil
-}
-
 // Normal normalizes an agent's operation for Validate and Replay: it keeps only the keys of its
 // kind, folds texts and turns ideas into slugs.
 func (o Operation) Normal() Operation {
@@ -182,7 +163,7 @@ func (o Operation) Normal() Operation {
 	case Deposit:
 		n.Direction, n.Amount = folded(o.Direction), o.Amount
 	case Stop:
-		n.Target, n.Reason, n.Evidence = folded(o.Target), o.Reason, trimmed(o.Evidence)
+		n.Target, n.Reason, n.Evidence = folded(o.Target), strings.ReplaceAll(strings.ToLower(folded(o.Reason)), " ", "_"), trimmed(o.Evidence)
 	case Probe:
 		n.Subtask = folded(o.Subtask)
 	case Find:

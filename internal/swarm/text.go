@@ -38,20 +38,53 @@ func (r *Report) Text() string {
 	r.roles(&b)
 	r.directions(&b)
 	r.solutions(&b)
-	b.WriteString("\n## Conclusion\n\n")
-	if r.Proof != nil {
-		fmt.Fprintf(&b, "The solution of %s on branch %s (%.12s) passed the acceptance criteria.\n\n", DisplayName(r.Proof.Agent), r.Proof.Branch, r.Proof.Commit)
-		if list := r.Proof.Changed; len(list) > 0 {
-			fmt.Fprintf(&b, "It changed %s, which the criteria name: read that before you merge it.\n\n", strings.Join(list, ", "))
+	b.WriteString("\n## Conclusion\n\n" + r.Answer() + "\n")
+	return b.String()
+}
+
+// Answer is how the swarm ended and its conclusion, in Markdown, for the notes of the issue.
+func (r *Report) Answer() string {
+	var b strings.Builder
+	said := r.words()
+	b.WriteString(strings.ToUpper(said[:1]) + said[1:] + ".\n")
+	if r.Conclusion != "" {
+		fmt.Fprintf(&b, "\n%s:\n\n", DisplayName(r.By))
+		for line := range strings.SplitSeq(visible.Text(visible.LF(r.Conclusion)), "\n") {
+			b.WriteString(strings.TrimRight("> "+line, " ") + "\n")
 		}
 	}
-	if r.Conclusion == "" {
-		b.WriteString("No agent found anything.\n")
-	} else {
-		fmt.Fprintf(&b, "%s\n\n(%s)\n", r.Conclusion, DisplayName(r.By))
+	var others []string
+	for _, idea := range r.State.Convergence.Ideas {
+		if !strings.HasPrefix(r.Conclusion, idea.Idea+":") && len(others) < mostOthers {
+			others = append(others, fmt.Sprintf("%s (%d of %d)", idea.Idea, len(idea.Supporters), r.Active))
+		}
 	}
-	fmt.Fprintf(&b, "\nDepth that the issue deserves now: %s\n", r.Depth)
-	return b.String()
+	if len(others) > 0 {
+		b.WriteString("\nOther ideas: " + strings.Join(others, ", ") + ".\n")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// mostOthers is how many ideas Answer lists beside the conclusion.
+const mostOthers = 8
+
+// words say how the swarm ended.
+func (r *Report) words() string {
+	swarm, after := fmt.Sprintf("swarm %s of %s", r.Swarm, visible.Counted(r.Agents, "agent")), "after "+visible.Counted(r.Rounds, "round")
+	support := "no agent found an idea"
+	if ideas := r.State.Convergence.Ideas; len(ideas) > 0 {
+		support = fmt.Sprintf("%d of %d active agents support %s", len(ideas[0].Supporters), r.Active, ideas[0].Idea)
+	}
+	switch r.Ended {
+	case "":
+		return fmt.Sprintf("%s is running; %s", swarm, support)
+	case Proved:
+		p := r.Proof
+		return fmt.Sprintf("%s found a solution %s that passes the acceptance criteria: commit %.12s of %s", swarm, after, p.Commit, DisplayName(p.Agent))
+	case Converged:
+		return fmt.Sprintf("%s converged %s: %s", swarm, after, support)
+	}
+	return fmt.Sprintf("%s ended without a consensus %s (%s): %s", swarm, after, r.Ended, support)
 }
 
 func (r *Report) convergence(b *strings.Builder) {
@@ -138,11 +171,7 @@ func (r *Report) solutions(b *strings.Builder) {
 			continue
 		}
 		seen[v.Agent] = true
-		said := "passed"
-		if !v.Passed {
-			said = cmp.Or(v.Why, "did not pass")
-		}
-		lines = append(lines, fmt.Sprintf("- %s, branch %s (%.12s): %s\n", DisplayName(v.Agent), v.Branch, v.Commit, said))
+		lines = append(lines, fmt.Sprintf("- %s, branch %s (%.12s): %s\n", DisplayName(v.Agent), v.Branch, v.Commit, v.said()))
 	}
 	if len(lines) > 0 {
 		slices.Reverse(lines)
@@ -181,6 +210,87 @@ func (r *Report) SVG() string {
 		fmt.Fprintf(&b, "<text x=\"580\" y=\"%d\">%.2f</text>\n", y+12, one.share)
 	}
 	return b.String() + "</svg>\n"
+}
+
+// Text formats what the blackboard has for readers: in prompts and in stig swarm status.
+func (s *State) Text() string {
+	var b strings.Builder
+	section := func(title string, rows []string) {
+		if len(rows) > 0 {
+			b.WriteString("\n" + title + "\n  " + strings.Join(rows, "\n  ") + "\n")
+		}
+	}
+	c := s.Convergence
+	fmt.Fprintf(&b, "stable %d/%d, %d of %d active are a quorum, diversity %s\n", c.StableRounds, s.Config.Beta, c.Needed, c.Active, c.Diversity.Percent())
+	section("Directions", rows(s.Directions, func(d *Direction) string {
+		return fmt.Sprintf("%s %.2f %s (%s)", Bar(float64(d.Concentration)), d.Concentration, d.Name, orNobody(d.Depositors))
+	}))
+	section("Stop signals", rows(s.Signals, func(g Signal) string {
+		return fmt.Sprintf("%s: %s, %s: %s", g.Target, g.From, g.Reason, visible.OneLine(g.Evidence))
+	}))
+	section("Ideas", rows(c.Ideas, func(i Idea) string {
+		return fmt.Sprintf("%s: %d of %d (%s), concentration %.2f", i.Idea, len(i.Supporters), c.Active, orNobody(i.Supporters), i.Concentration)
+	}))
+	section("Findings, of each agent the newest", rows(s.currentFindings(), (*Finding).line))
+	section("Solutions that the acceptance criteria ran on", rows(s.Verdicts, func(v Verdict) string {
+		return fmt.Sprintf("%s, branch %s: %s", v.Agent, v.Branch, v.said())
+	}))
+	section("Probed", rows(s.Claims, func(c *Claim) string { return fmt.Sprintf("%s (%s)", c.Subtask, orNobody(c.Agents)) }))
+	section("Agents", rows(s.Agents, func(a *Agent) string {
+		return fmt.Sprintf("%s: %s, %s, %s", a.Name, a.Role, a.Status, visible.Counted(a.Found, "finding"))
+	}))
+	section("Warnings", rows(s.Warnings, Warned.String))
+	return visible.Text(b.String())
+}
+
+func rows[T any](list []T, row func(T) string) (lines []string) {
+	for _, one := range list {
+		lines = append(lines, row(one))
+	}
+	return lines
+}
+
+func (f *Finding) line() string {
+	text := fmt.Sprintf("%s, round %d, %s (%s): %s", f.Agent, f.Round, f.Idea, f.Direction, visible.OneLine(f.Details))
+	for _, more := range []struct{ name, value string }{{"perspective", f.Perspective}, {"agrees with", strings.Join(f.AgreesWith, ", ")}, {"branch", f.Branch}} {
+		if more.value != "" {
+			text += "; " + more.name + " " + more.value
+		}
+	}
+	return text
+}
+
+// Text formats the hosted state of an agent for its prompt.
+func (a *Agent) Text() string {
+	text := fmt.Sprintf("Your role is %s. Your response threshold is %.2f, your random exploration %.2f.\nSo far: %s, %s, %s.\n",
+		a.Role, a.Threshold, a.Random, visible.Counted(a.Rounds, "round"), visible.Counted(a.Found, "finding"), visible.Counted(a.Deposits, "deposit"))
+	for _, kept := range []struct{ name, value string }{{"Exploring", a.Exploring}, {"Claimed", a.Claimed}, {"Your note", a.Note}} {
+		if kept.value != "" {
+			text += kept.name + ": " + visible.Text(kept.value) + "\n"
+		}
+	}
+	return text
+}
+
+// String formats a warning with its figures and suggestions.
+func (w Warned) String() string {
+	var figures []string
+	for _, f := range []struct{ key, format string }{{"diversity", "%.2f"}, {"least", "below %.2f"}, {"rounds", "%.0f rounds without change"}} {
+		if value, ok := w.Figures[f.key]; ok {
+			figures = append(figures, fmt.Sprintf(f.format, value))
+		}
+	}
+	return w.Kind + ": " + strings.Join(figures, ", ") + "; " + strings.Join(w.Suggestions, ", ")
+}
+
+func orNobody(names []string) string { return cmp.Or(strings.Join(names, ", "), "nobody") }
+
+// said is how the criteria ended.
+func (v Verdict) said() string {
+	if v.Passed {
+		return "passed"
+	}
+	return cmp.Or(v.Why, "did not pass")
 }
 
 func escaped(text string) string {
