@@ -48,7 +48,11 @@ func (r *Report) Answer() string {
 	said := r.words()
 	b.WriteString(strings.ToUpper(said[:1]) + said[1:] + ".\n")
 	if r.Conclusion != "" {
-		fmt.Fprintf(&b, "\n%s:\n\n", DisplayName(r.By))
+		by := DisplayName(r.By)
+		if r.Partial {
+			by = "The leading idea, by " + by
+		}
+		b.WriteString("\n" + by + ":\n\n")
 		for line := range strings.SplitSeq(visible.Text(visible.LF(r.Conclusion)), "\n") {
 			b.WriteString(strings.TrimRight("> "+line, " ") + "\n")
 		}
