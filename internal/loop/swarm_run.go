@@ -73,7 +73,9 @@ func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmRepo
 		x.Tell(fmt.Sprintf("ended after round %d; run the same command to continue", x.state.Settled))
 		return nil, context.Cause(ctx)
 	}
-	x.putAway(ctx)
+	for _, tree := range x.agentTrees(context.WithoutCancel(ctx)) {
+		_ = tree.Remove(context.WithoutCancel(ctx)) // one with work that did not land stays, with its branch
+	}
 	return &SwarmReported{x.issue, swarm.NewReport(x.state, x.now)}, nil
 }
 
@@ -106,7 +108,10 @@ func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, 
 	if x.name, err = a.MustActor(ctx); err != nil {
 		return nil, err
 	}
-	if err := x.findCommand(a); err != nil {
+	if len(x.Command) == 0 || x.Command[0] == "" {
+		return nil, workspace.Usage("no command to run", "give one after --, such as stig swarm run ID -- ./explorer.sh")
+	}
+	if x.Command, err = programOf(a, x.Command, ""); err != nil {
 		return nil, err
 	}
 	x.app = a.Lasting(ctx, "swarm", x.name)
@@ -129,10 +134,14 @@ func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, 
 	} else {
 		x.Tell("without git: all agents work in place and no solution is checked")
 	}
-	if err == nil {
-		err = x.trusted(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return x, err
+	t, err := service.GateRunOf(ctx, x.app.Fresh(ctx, "swarm"), x.issue)
+	if err != nil || !t.Asks() {
+		return x, err
+	}
+	return x, trustedFor(ctx, x.app, t.Code, x.issue, "no solution would be checked", "")
 }
 
 // times sets the limits of a round that were not given from the configuration.
@@ -156,24 +165,6 @@ func (x *runner) times() error {
 	return nil
 }
 
-// findCommand returns an error if the command does not exist.
-func (x *runner) findCommand(a *workspace.Run) (err error) {
-	if len(x.Command) == 0 || x.Command[0] == "" {
-		return workspace.Usage("no command to run", "give one after --, such as stig swarm run ID -- ./explorer.sh")
-	}
-	x.Command, err = programOf(a, x.Command, "")
-	return err
-}
-
-// trusted returns an error if the acceptance criteria can be run but are not trusted.
-func (x *runner) trusted(ctx context.Context) error {
-	t, err := service.GateRunOf(ctx, x.app.Fresh(ctx, "swarm"), x.issue)
-	if err != nil || !t.Asks() {
-		return err
-	}
-	return trustedFor(ctx, x.app, t.Code, x.issue, "no solution would be checked", "")
-}
-
 // begin starts the swarm, or resumes the one that was not completed.
 func (x *runner) begin(ctx context.Context) error {
 	if err := x.inherit(); err != nil {
@@ -194,10 +185,8 @@ func (x *runner) begin(ctx context.Context) error {
 			return err
 		}
 		x.Tell(fmt.Sprintf("swarm %s resumes at round %d with its original settings", x.state.Swarm, x.state.Round))
-		if !x.held(x.name) { // killed before it was claimed
-			if _, err := service.Claim(ctx, x.app, service.ClaimRequest{ID: x.issue}); err != nil {
-				return err
-			}
+		if _, err := service.Claim(ctx, x.app, service.ClaimRequest{ID: x.issue}); err != nil { // it may have been killed before
+			return err
 		}
 	}
 	if err := x.read(); err != nil {
@@ -333,15 +322,7 @@ func (x *runner) exploreAll(ctx context.Context) error {
 // solutions returns the agents' branches with work of their own. The idea is that of the
 // agent's newest finding.
 func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdict) {
-	trees, err := x.agentTrees(ctx)
-	if err != nil {
-		x.app.Warn("%s: %v", x.issue, err)
-	}
-	for _, a := range s.state.Agents {
-		tree := trees[treeName(x.issue, a.Name)]
-		if tree == nil {
-			continue
-		}
+	for agent, tree := range x.agentTrees(ctx) {
 		ahead, err := tree.Ahead(ctx)
 		if err != nil {
 			x.app.Warn("%s: %v", x.issue, err)
@@ -349,40 +330,37 @@ func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdic
 		if !ahead {
 			continue
 		}
-		v := swarm.Verdict{Agent: a.Name, Branch: tree.Branch, Commit: tree.Head}
+		v := swarm.Verdict{Agent: agent, Branch: tree.Branch, Commit: tree.Head}
 		for _, f := range s.state.Findings {
-			if f.Agent == a.Name {
+			if f.Agent == agent {
 				v.Idea = f.Idea
 			}
 		}
 		list = append(list, v)
 	}
+	slices.SortFunc(list, func(a, b swarm.Verdict) int { return strings.Compare(a.Agent, b.Agent) })
 	return list
 }
 
 // treeName returns the name of an agent's work tree. Its branch is stig/ followed by that name.
 func treeName(issue, agent string) string { return issue + "-" + agent }
 
-// agentTrees returns the work trees of the agents by treeName.
-func (x *runner) agentTrees(ctx context.Context) (map[string]*git.Worktree, error) {
+// agentTrees returns the work trees of the agents by name.
+func (x *runner) agentTrees(ctx context.Context) map[string]*git.Worktree {
+	own := map[string]*git.Worktree{}
 	if x.trees == nil {
-		return nil, nil
+		return own
 	}
 	all, err := git.Worktrees(ctx, *x.trees)
-	own := map[string]*git.Worktree{}
+	if err != nil {
+		x.app.Warn("%s: %v", x.issue, err)
+	}
 	for _, tree := range all {
-		if slices.ContainsFunc(x.state.Agents, func(a *swarm.Agent) bool { return tree.Issue == treeName(x.issue, a.Name) }) {
-			own[tree.Issue] = tree
+		for _, a := range x.state.Agents {
+			if tree.Issue == treeName(x.issue, a.Name) {
+				own[a.Name] = tree
+			}
 		}
 	}
-	return own, err
-}
-
-// putAway removes the agents' work trees that contain no work.
-func (x *runner) putAway(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx)
-	trees, _ := x.agentTrees(ctx) // they can stay
-	for _, tree := range trees {
-		_ = tree.Remove(ctx) // one with work stays, with its branch
-	}
+	return own
 }

@@ -251,29 +251,19 @@ func (s *session) conclude(ctx context.Context, done *SwarmChanged) (err error) 
 			return err
 		}
 	}
-	report := swarm.NewReport(s.state, s.now)
-	lands := s.state.Ended == swarm.Proved && report.Proof != nil
-	if lands || !s.wasClaimed() {
-		_, err := service.Release(ctx, s.app, service.ReleaseRequest{ID: s.issue})
-		if err != nil && !fault.Is(err, fault.Conflict) && !errors.Is(err, context.Canceled) {
-			return err
-		}
+	_, err = service.Release(ctx, s.app, service.ReleaseRequest{ID: s.issue})
+	if err != nil && !fault.Is(err, fault.Conflict) && !errors.Is(err, context.Canceled) {
+		return err
 	}
+	report := swarm.NewReport(s.state, s.now)
 	switch {
-	case lands:
+	case report.Proof != nil && s.state.Ended == swarm.Proved:
 		done.Landing, done.Asked = s.landProof(ctx, *report.Proof)
 	case s.state.Ended.Asks():
 		done.Landing = fmt.Sprintf("A person is asked which idea to follow; stig show %s has the question and the answer.", s.issue)
 	}
 	s.keepConclusion(ctx, strings.TrimSpace(report.Answer()+"\n\n"+done.Landing))
 	return s.place.ForgetSwarmRound(s.issue)
-}
-
-// wasClaimed reports whether the starter had claimed the issue before the swarm, or no longer
-// has it.
-func (s *session) wasClaimed() bool {
-	before := func(o swarm.Operation) bool { return o.Kind == swarm.Start && o.Note == claimedBefore }
-	return slices.ContainsFunc(s.settled, before) || !s.held(s.state.StartedBy)
 }
 
 // keepConclusion writes the conclusion as a section of its own. If the notes cannot be edited,

@@ -76,29 +76,15 @@ func StartSwarm(ctx context.Context, a *workspace.Run, r StartSwarmRequest) (*Sw
 	if err := s.finish(ctx); err != nil { // the previous swarm, if it was killed
 		return nil, err
 	}
-	held := s.held(who)
-	if held {
-		o.Note = claimedBefore
-	} else if _, err := service.Claim(ctx, a, service.ClaimRequest{ID: s.issue, DryRun: true}); err != nil {
+	if _, err := service.Claim(ctx, a, service.ClaimRequest{ID: s.issue, DryRun: true}); err != nil {
 		return nil, err
 	}
 	done, err := s.write(ctx, 0, fmt.Sprintf("swarm %s of %s begins", o.Swarm, visible.Counted(len(o.Agents), "agent")), []swarm.Operation{o}, r.DryRun)
 	if err != nil || r.DryRun {
 		return done, err
 	}
-	if !held { // after the start: a claim without a swarm would have no visible purpose
-		_, err = service.Claim(ctx, a, service.ClaimRequest{ID: s.issue})
-	}
+	_, err = service.Claim(ctx, a, service.ClaimRequest{ID: s.issue}) // after the start: a claim without a swarm would have no visible purpose
 	return done, errors.Join(err, s.place.ForgetSwarmRound(s.issue))
-}
-
-// claimedBefore is the note of a start on an issue that the starter had already claimed. The
-// claim then stays after the end.
-const claimedBefore = "claimed before"
-
-// held reports whether the actor has claimed the issue.
-func (s *session) held(who string) bool {
-	return s.record.Text(beads.Status) == beads.StatusInProgress && s.record.Text(beads.Assignee) == who
 }
 
 // worth returns an error if it is known what to do on the issue.

@@ -16,16 +16,6 @@ type Answered struct {
 	Err       error
 }
 
-// fields are the keys of an agent's operation by kind, as Operation has them, each with other
-// names for it. Names are compared as plain returns them.
-var fields = map[Kind][][]string{
-	Deposit: {{"direction"}, {"amount"}},
-	Stop:    {{"target", "targetdirection"}, {"reason"}, {"evidence"}},
-	Probe:   {{"subtask", "description"}},
-	Find:    {{"core_idea", "idea"}, {"direction"}, {"perspective"}, {"details"}, {"agrees_with"}, {"branch"}},
-	Host:    {{"exploring", "exploringdirection", "currentexploringdirection"}, {"claimed", "claimedsubtask", "currentclaimedsubtask"}, {"note"}},
-}
-
 // kinds are the names of operations, as plain returns them.
 var kinds = map[string]Kind{
 	"deposit": Deposit, "depositpheromone": Deposit,
@@ -177,14 +167,23 @@ func (o object) operation(kind Kind) (op Operation, err error) {
 		return op, err
 	}
 	given, names := map[string]json.RawMessage{}, []string{}
-	for _, field := range fields[kind] {
-		names = append(names, field[0])
-		for _, name := range field {
-			if value, ok := flat[plain(name)]; ok {
-				given[field[0]] = value
-				delete(flat, plain(name))
+	take := func(key string, also ...string) {
+		names = append(names, key)
+		for _, name := range append(also, plain(key)) {
+			if value, ok := flat[name]; ok {
+				given[key] = value
+				delete(flat, name)
 			}
 		}
+	}
+	for _, f := range fields[kind] {
+		take(f.key, f.also...)
+	}
+	switch kind {
+	case Deposit:
+		take("amount")
+	case Find:
+		take("agrees_with")
 	}
 	for _, key := range slices.Sorted(maps.Keys(flat)) {
 		return op, fmt.Errorf("%s: unknown key of %s; must be %s", key, kind, strings.Join(names, ", "))

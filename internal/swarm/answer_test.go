@@ -78,7 +78,7 @@ func TestOperationNames(t *testing.T) {
 		`{"operation":"update_agent_state","params":{"updates":{"current.exploringDirection":"d","note":"n"}}}`:                       "state d n",
 		`{"operation":"transition_role","params":{"newRole":"DEBATER"}}`:                                                              "refused: role: is drawn when a round is settled, and cannot be set",
 		`{"operation":"deposit","direction":"d","task":"t"}`:                                                                          "refused: task: unknown key of deposit; must be direction, amount",
-		`{"operation":"finding","core_idea":"i","commit":"HEAD"}`:                                                                     "refused: commit: unknown key of finding; must be core_idea, direction, perspective, details, agrees_with, branch",
+		`{"operation":"finding","core_idea":"i","commit":"HEAD"}`:                                                                     "refused: commit: unknown key of finding; must be core_idea, direction, perspective, details, branch, agrees_with",
 		`{"operation":"update_agent_state","params":{"updates":{"stats.pheromoneDeposits":9}}}`:                                       "refused: statspheromonedeposits: unknown key of state; must be exploring, claimed, note",
 		`{"operation":"deposit","direction":"d","amount":"much"}`:                                                                     "refused: amount: must not be a string",
 		`{"operation":"settle"}`: `refused: operation: must be deposit, stop, probe, finding, state; found "settle"`,

@@ -51,22 +51,9 @@ func Replay(operations []Operation) *State {
 
 // before is the order in which operations apply.
 func before(a, b *Operation) int {
-	if c := cmp.Compare(a.Round, b.Round); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(rank(a.Kind), rank(b.Kind)); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(a.At.Unix(), b.At.Unix()); c != 0 {
-		return c
-	}
-	if c := strings.Compare(a.Agent, b.Agent); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(a.numberOf(), b.numberOf()); c != 0 {
-		return c
-	}
-	if c := strings.Compare(string(a.Kind), string(b.Kind)); c != 0 {
+	c := cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.At.Unix(), b.At.Unix()),
+		strings.Compare(a.Agent, b.Agent), cmp.Compare(a.numberOf(), b.numberOf()), strings.Compare(string(a.Kind), string(b.Kind)))
+	if c != 0 {
 		return c
 	}
 	return strings.Compare(a.text(), b.text())
