@@ -103,10 +103,6 @@ func swarmReport(a *cli.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&svg, "svg", false, "print the bars as SVG")
 	a.Acts(cmd)
-	for _, old := range []string{"checkpoint", "dry-run"} {
-		cmd.Flags().Bool(old, false, "")
-		_ = cmd.Flags().MarkDeprecated(old, "the notes of the issue have the conclusion once the swarm ends")
-	}
 	return cmd
 }
 
