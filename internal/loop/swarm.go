@@ -261,6 +261,8 @@ type SwarmReportRequest struct{ ID string }
 type SwarmReported struct {
 	ID string `json:"id"`
 	*swarm.Report
+
+	Asked bool `json:"-"` // a person was asked
 }
 
 // ReportSwarm reports on the newest swarm of an issue.
@@ -269,7 +271,7 @@ func ReportSwarm(ctx context.Context, a *workspace.Run, r SwarmReportRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	return &SwarmReported{s.issue, swarm.NewReport(seen, s.now)}, nil
+	return &SwarmReported{ID: s.issue, Report: swarm.NewReport(seen, s.now)}, nil
 }
 
 // SwarmChosen is where an agent may look next.

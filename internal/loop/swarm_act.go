@@ -93,12 +93,12 @@ func (s *session) act(o swarm.Operation, dryRun bool) (*SwarmActed, error) {
 		if _, err := comments(o.Agent, o.Round, string(o.Kind), []swarm.Operation{o}); err != nil {
 			return err // stored, it would block the settlement of the round
 		}
-		if o.Kind == swarm.Probe {
-			if state.Full(o.Subtask, o.Agent) {
-				return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("max_agents_reached: %d agents probe %q", state.Config.PerSubtask, o.Subtask),
+		if probers := state.Probers(o.Subtask); o.Kind == swarm.Probe {
+			done.Unchanged = slices.Contains(probers, o.Agent)
+			if !done.Unchanged && len(probers) >= state.Config.PerSubtask {
+				return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("max_agents_reached: %d agents probe %q", len(probers), o.Subtask),
 					Hint: "type stig swarm probe " + s.issue + " --subtask TEXT with another subtask"}
 			}
-			done.Unchanged = state.Probes(o.Subtask, o.Agent)
 		}
 		if !done.Unchanged {
 			line, err := json.Marshal(o)

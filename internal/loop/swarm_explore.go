@@ -51,12 +51,12 @@ func (e *explorer) explore(ctx context.Context) error {
 	if err := e.untilReminder(limited); err != nil {
 		return err
 	}
-	if !e.answered() && !e.over() && limited.Err() == nil {
-		if err := e.attempt(limited, 2, e.prompt+e.reminder()); err != nil {
+	if _, mine := e.current(); mine && !e.answered() && limited.Err() == nil {
+		if err := e.attempt(limited, 2, e.prompt+reminder+refusedText(e.refused)); err != nil {
 			return err
 		}
 	}
-	if !e.answered() && !e.over() {
+	if _, mine := e.current(); mine && !e.answered() {
 		why := e.failed
 		if why == "" && len(e.refused) > 0 {
 			why = ": refused: " + e.refused[0]
@@ -82,9 +82,7 @@ func (e *explorer) untilReminder(ctx context.Context) error {
 	return e.attempt(ctx, 1, e.prompt)
 }
 
-func (e *explorer) reminder() string {
-	return "\n## Reminder\n\nYou have not answered in this round yet. After a second round in a row without an answer you are out.\n" + refusedText(e.refused)
-}
+const reminder = "\n## Reminder\n\nYou have not answered in this round yet. After a second round in a row without an answer you are out.\n"
 
 // errOver means that the round of an explorer is no longer running.
 var errOver = errors.New("the round is over")
@@ -104,18 +102,18 @@ func (e *explorer) note(edit func(*clone.SwarmRound)) error {
 	return err
 }
 
-// over reports whether the round was settled, or its swarm ended, while the agent explored.
-func (e *explorer) over() bool {
+// current returns the running round, and whether it still is the explorer's: the round may have
+// been settled, or its swarm ended, while the agent explored.
+func (e *explorer) current() (r clone.SwarmRound, mine bool) {
 	r, err := e.place.SwarmRound(e.issue)
-	return err == nil && (r.Swarm != e.state.Swarm || r.Round != e.round)
+	return r, err == nil && r.Swarm == e.state.Swarm && r.Round == e.round
 }
 
 // answered reports whether the agent did any operation in the round. Changed files are stored
 // as its state.
 func (e *explorer) answered() bool {
-	r, err := e.place.SwarmRound(e.issue)
-	return err == nil && r.Swarm == e.state.Swarm && r.Round == e.round &&
-		slices.ContainsFunc(operations(r), func(o swarm.Operation) bool { return o.Agent == e.agent })
+	r, mine := e.current()
+	return mine && slices.ContainsFunc(operations(r), func(o swarm.Operation) bool { return o.Agent == e.agent })
 }
 
 // attempt runs the command until ctx ends, and records the run.
@@ -194,7 +192,7 @@ func (e *explorer) take(ctx context.Context, text string, r *clone.Run) {
 		err := said.Err
 		if err == nil {
 			if said.Operation.Kind == swarm.Find && said.Operation.Direction == "" { // the seed's findings have none
-				said.Operation.Direction = cmp.Or(e.state.Agent(e.agent).Exploring, said.Operation.Idea)
+				said.Operation.Direction = said.Operation.Idea
 			}
 			err = e.accept(ctx, said.Operation)
 		}
@@ -254,7 +252,7 @@ func (x *runner) promptOf(ctx context.Context, agent string) (string, error) {
 		b.WriteString("This round is blind: you see what the others found when the next one begins.\n")
 	}
 	b.WriteString(duties + seen.Agent(agent).Text())
-	b.WriteString("\n## The blackboard\n\n" + visible.Fenced(strings.TrimSpace(seen.Text())) + "\n")
+	b.WriteString("\n## The blackboard\n\n" + visible.Fenced(strings.TrimSpace(seen.Text())))
 	b.WriteString(refusedText(x.round.Refused[agent]))
 	fmt.Fprintf(&b, answering, x.issue, x.state.Round, x.state.Config.PerSubtask)
 	b.WriteString("\n" + o.Briefing.Markdown())

@@ -40,6 +40,7 @@ type runner struct {
 	trees *git.WorktreeOptions
 	root  string
 
+	asked   bool // a person was asked when it ended
 	telling sync.Mutex
 	mu      sync.Mutex // agents of a round act concurrently
 	*session
@@ -76,7 +77,7 @@ func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmRepo
 	for _, tree := range x.agentTrees(context.WithoutCancel(ctx)) {
 		_ = tree.Remove(context.WithoutCancel(ctx)) // one with work that did not land stays, with its branch
 	}
-	return &SwarmReported{x.issue, swarm.NewReport(x.state, x.now)}, nil
+	return &SwarmReported{ID: x.issue, Report: swarm.NewReport(x.state, x.now), Asked: x.asked || x.state.Ended.Asks()}, nil
 }
 
 // PlanSwarm returns what RunSwarm would begin with: a new swarm, or the running one unchanged.
@@ -271,7 +272,7 @@ func (x *runner) nextRound(ctx context.Context) error {
 	if done.Landing != "" {
 		x.Tell(done.Landing)
 	}
-	x.session.state = s.state
+	x.session.state, x.asked = s.state, done.Asked
 	if s.state.Ended != "" {
 		return nil
 	}

@@ -135,6 +135,9 @@ func (s *session) stop(ctx context.Context, note string, dryRun bool) (*SwarmCha
 	if err != nil || dryRun {
 		return done, err
 	}
+	if note != "" {
+		done.Landing = fmt.Sprintf("%s ended it: %s", s.state.StartedBy, visible.OneLine(note))
+	}
 	return done, s.conclude(ctx, done)
 }
 
@@ -295,7 +298,7 @@ func (s *session) keepConclusion(ctx context.Context, text string) {
 func (s *session) landProof(ctx context.Context, proof swarm.Verdict) (said string, asked bool) {
 	merge := []string{"git", "merge", "-q", "--no-edit", proof.Commit}
 	if isClosed(s.record) {
-		return fmt.Sprintf("The issue was closed before it landed: git merge %.12s brings it to your branch.", proof.Commit), false
+		return fmt.Sprintf("The issue is closed: stig land %s shows what is to land of it.", s.issue), false
 	}
 	a := s.app.Fresh(ctx, "swarm")
 	a.Actor = proof.Agent

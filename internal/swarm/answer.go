@@ -76,7 +76,9 @@ func ReadAnswer(output, prompt string) (list []Answered) {
 		case (is || o.isMessage()) && strings.Contains(prompt, string(f.raw)):
 			echoed = echoed || is
 		case is && report == nil:
-			report = cmpRaw(raw)
+			if report = raw; report == nil { // its parts are beside its type
+				report = f.raw
+			}
 			messages = slices.DeleteFunc(messages, func(m found) bool { return m.from >= f.from && m.to <= f.to })
 		case o.isMessage():
 			messages = append(messages, f)
@@ -89,14 +91,6 @@ func ReadAnswer(output, prompt string) (list []Answered) {
 		list = append(list, readOperation(m.raw, "", ""))
 	}
 	return append(list, readReport(report)...)
-}
-
-// cmpRaw returns raw, or an empty object for no value, which means an empty report.
-func cmpRaw(raw json.RawMessage) json.RawMessage {
-	if raw == nil {
-		return json.RawMessage("{}")
-	}
-	return raw
 }
 
 func (o object) isMessage() bool { return plain(o.text("type")) == "blackboardoperation" }

@@ -45,6 +45,7 @@ func TestReadAnswer(t *testing.T) {
 		"over lines":  {strings.ReplaceAll(seed, ",", ",\n "), "", found + " mru"},
 		"other order": {`{"report":{"direction":"cache","findings":[` + finding + `]},"type":"ROUND_COMPLETE"}`, "", found},
 		"other case":  {`{"Type":"roundComplete","Report":{"Direction":"cache","Findings":[{"CoreIdea":"lru","Details":"It hits."}]}}`, "", found},
+		"flat":        {`{"type":"round_complete","round":2,"direction":"cache","findings":[` + finding + `]}`, "", found},
 		"as a result": {string(asText), "", found + " mru"},
 		"one idea":    {`{"round_complete":{"findings":[{"core_idea":"a","details":"d","agrees_with":"b"}]}}`, "", "finding a d b"},
 		"the last":    {strings.ReplaceAll(seed, "lru", "old") + "\n" + seed, "", found + " mru"},

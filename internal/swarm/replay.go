@@ -223,17 +223,12 @@ func (s *State) probe(a *Agent, subtask string) bool {
 	return true
 }
 
-// Full reports whether a subtask has all its agents, not counting this one.
-func (s *State) Full(subtask, agent string) bool {
+// Probers are the agents that probe a subtask.
+func (s *State) Probers(subtask string) []string {
 	for _, c := range s.Claims {
 		if c.Subtask == folded(subtask) {
-			return len(c.Agents) >= s.Config.PerSubtask && !slices.Contains(c.Agents, agent)
+			return c.Agents
 		}
 	}
-	return false
-}
-
-// Probes reports whether an agent probes a subtask.
-func (s *State) Probes(subtask, agent string) bool {
-	return slices.ContainsFunc(s.Claims, func(c *Claim) bool { return c.Subtask == folded(subtask) && slices.Contains(c.Agents, agent) })
+	return nil
 }

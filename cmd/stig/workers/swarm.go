@@ -148,7 +148,7 @@ func swarmRun(a *cli.App) *cobra.Command {
 				return err
 			}
 			switch {
-			case done.Ended.Asks():
+			case done.Asked:
 				return workspace.Ended{Code: workspace.ExitWaits}
 			case done.Partial:
 				return workspace.Ended{Code: workspace.ExitFound}
