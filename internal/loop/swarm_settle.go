@@ -354,11 +354,8 @@ func (s *session) question() checkpoint.Question {
 	for _, idea := range c.Ideas[:min(len(c.Ideas), mostOptions)] {
 		options = append(options, fmt.Sprintf("%s (%d of %d, concentration %.2f)", idea.Idea, len(idea.Supporters), c.Active, idea.Concentration))
 		fmt.Fprintf(&text, "\n- %s: supported by %s", idea.Idea, cmp.Or(strings.Join(idea.Supporters, ", "), "nobody"))
-		for _, f := range slices.Backward(s.state.Findings) {
-			if f.Idea == idea.Idea {
-				fmt.Fprintf(&text, "; %s: %s", f.Agent, visible.FirstLine(f.Details))
-				break
-			}
+		if f := s.state.Newest(idea.Idea); f != nil {
+			fmt.Fprintf(&text, "; %s: %s", f.Agent, visible.FirstLine(f.Details))
 		}
 	}
 	if len(options) == 1 {

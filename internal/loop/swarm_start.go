@@ -150,22 +150,19 @@ const usualAgents = 5
 // precedence.
 func configured(a *workspace.Run, r StartSwarmRequest) (swarm.Config, error) {
 	c := swarm.Defaults()
-	quorum := r.Quorum
 	if given := a.Config.Swarm; given != nil {
 		span, err := checkpoint.ParseSpan(given.Timeout)
 		if err != nil {
 			return c, err
 		}
-		c.Evaporation, c.Deposit, c.PerSubtask, c.Beta, c.Diversity = given.Evaporation, given.Deposit, given.PerSubtask, given.Beta, given.Diversity
-		c.MaxRounds, c.Timeout, c.Retries, c.LeastActive = given.MaxRounds, int(span/time.Second), given.Retries, given.LeastActive
-		quorum = cmp.Or(quorum, given.Quorum)
+		c = given.Config
+		c.Timeout = int(span / time.Second)
 	}
-	if quorum != "" {
-		fraction, err := swarm.ParseFraction(quorum)
-		if err != nil {
+	if r.Quorum != "" {
+		var err error
+		if c.Quorum, err = swarm.ParseFraction(r.Quorum); err != nil {
 			return c, workspace.Usage("quorum: "+err.Error(), "")
 		}
-		c.Quorum = fraction
 	}
 	c.MaxRounds = cmp.Or(r.MaxRounds, c.MaxRounds)
 	if r.Timeout > 0 {

@@ -233,6 +233,16 @@ func (s *State) direction(name string) *Direction {
 	return d
 }
 
+// Newest is the newest finding on an idea; nil for none.
+func (s *State) Newest(idea string) *Finding {
+	for i := len(s.Findings) - 1; i >= 0; i-- {
+		if s.Findings[i].Idea == idea {
+			return &s.Findings[i]
+		}
+	}
+	return nil
+}
+
 // ordered sorts what has a natural order.
 func (s *State) ordered() {
 	slices.SortFunc(s.Directions, func(a, b *Direction) int {
