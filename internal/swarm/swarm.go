@@ -125,6 +125,8 @@ type Verdict struct {
 	Commit string `json:"commit"`
 	Passed bool   `json:"passed"`
 	Why    string `json:"why,omitempty"` // it did not pass
+
+	Changed []string `json:"changed,omitempty"` // in records of older versions: changed files that the criteria name
 }
 
 // Figure is a number printed with 12 decimals.
