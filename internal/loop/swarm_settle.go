@@ -302,7 +302,12 @@ func (s *session) landProof(ctx context.Context, proof swarm.Verdict) (said stri
 	}
 	a := s.app.Fresh(ctx, "swarm")
 	a.Actor = proof.Agent
-	done, err := Work(ctx, a, Request{Filter: []string{s.issue}, Command: merge, Once: true, Cap: 4 * time.Hour, Attempts: 1})
+	tell := func(e Event) {
+		if e.Event == EventSaid { // such as what it waits for
+			s.app.Note("%s: %s", s.issue, e.Text)
+		}
+	}
+	done, err := Work(ctx, a, Request{Filter: []string{s.issue}, Command: merge, Once: true, Cap: 4 * time.Hour, Attempts: 1, Tell: tell})
 	why := ""
 	switch {
 	case err != nil:
