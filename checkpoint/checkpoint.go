@@ -127,6 +127,11 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 		if err := foreign(record, u.By); err != nil {
 			return nil, err
 		}
+		if u.Question.Text == "" {
+			if err := unlessExploring(record, u.By); err != nil {
+				return nil, err
+			}
+		}
 		full, before := record.Text(beads.ID), notes.Parse(record.Text(beads.Notes))
 		if u.Question.Unclosed && beads.IsClosed(record.Text(beads.Status)) {
 			return nil, &fault.Error{Code: fault.Changed, ID: full, Reason: "was closed in the meantime"}

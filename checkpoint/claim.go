@@ -187,6 +187,20 @@ func explored(r *beads.Record) error {
 	return e
 }
 
+// unlessExploring returns a fault.Usage if the actor explores the issue in a running swarm: the
+// state estimate is one for all, and explorers keep their own state.
+func unlessExploring(r *beads.Record, by string) error {
+	if by == "" || !r.MayHold(beads.Comments, "swarm") {
+		return nil
+	}
+	s := swarm.Running(trace.Of(r))
+	if s == nil || s.Agent(by) == nil {
+		return nil
+	}
+	return &fault.Error{Code: fault.Usage, ID: r.Text(beads.ID), Reason: fmt.Sprintf("%s explores it in swarm %s, whose agents do not checkpoint the issue", by, s.Swarm),
+		Hint: fmt.Sprintf("type stig swarm state %s -m TEXT to keep a note, or stig swarm finding %[1]s --help", r.Text(beads.ID))}
+}
+
 // given returns the field changes that release an issue.
 func given(r *beads.Record) ([]beads.Set, error) {
 	sets := []beads.Set{{Key: beads.Assignee}}

@@ -8,7 +8,6 @@ import (
 	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/gate"
-	"stig/internal/swarm"
 	"stig/internal/trace"
 	"stig/internal/visible"
 	"stig/notes"
@@ -62,6 +61,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	b.Held = req.Held
 	b.stand(a, i, req, rules)
 	b.override, b.full, b.reader, b.mayTake, b.loop = req.Depth, req.Full, req.Reader, req.MayTake, req.Loop
+	b.explorer = b.loop && b.swarm != nil && b.swarm.Agent(req.Reader) != nil
 	b.Depth, b.DepthFrom = a.depth(req.Depth)
 	if b.ClosedDependencies, err = a.closedDependencies(i); err != nil {
 		return nil, err
@@ -73,10 +73,8 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	if b.Alerts, err = a.alerts(i, b.Children); err != nil {
 		return nil, err
 	}
-	if b.Depth == signals.PlanningDepthDeep {
-		if b.Findings, err = a.findings(b); err != nil {
-			return nil, err
-		}
+	if b.Findings, err = a.findings(b); err != nil {
+		return nil, err
 	}
 	if b.Seen, err = a.seenBefore(b); err != nil {
 		return nil, err
@@ -169,8 +167,10 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	if e, ok := signals.LastEstimate(a.doc); ok {
 		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
 	}
-	b.Comments, b.Traces, b.Concluded = leftHere(record, a.full)
-	b.swarm = swarm.Running(trace.Of(record))
+	left := trace.Of(record)
+	trace.Sort(left)
+	b.Comments, b.Traces, b.folded = leftHere(left, a.full)
+	b.Concluded, b.swarm = concludedOf(left, a.doc)
 	b.Also = alsoLearned(a.doc)
 	b.Shown = a.shown()
 	b.Divergence = a.divergence()

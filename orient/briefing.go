@@ -84,7 +84,7 @@ type Briefing struct {
 	OpenBlockers       []Blocker    `json:"open_blockers"`
 	Dependents         []beads.Ref  `json:"dependents"` // unclosed issues that wait for this one
 
-	Findings  []LeftTrace `json:"upstream_findings"` // depth deep: on closed dependencies and open blockers, newest last
+	Findings  []LeftTrace `json:"upstream_findings"` // conclusions of swarms on closed dependencies and open blockers; at depth deep the findings there too, newest last
 	Seen      []Known     `json:"seen_before"`       // depths deep and probe: similar issues and memories
 	Known     []Item      `json:"known"`             // depth deep
 	Discover  []Item      `json:"discover"`          // depth deep
@@ -102,6 +102,8 @@ type Briefing struct {
 	mayTake    func(string) bool   // see Request
 	loop       bool                // see Request
 	swarm      *swarm.State        // the swarm running on the issue; nil for none
+	explorer   bool                // the reader is an agent of that swarm, in one of its runs
+	folded     int                 // findings of swarms that are not shown
 	ring       bool                // the issue is in a dependency cycle
 	against    string              // why not to take it first, in words from the issue
 	pointers   []string            // URLs and paths in the issue's texts

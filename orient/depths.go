@@ -94,7 +94,7 @@ func (b *Briefing) exploring() string {
 	switch progress := b.Signals.Value(signals.Progress); {
 	case progress != signals.ProgressNotStarted && progress != signals.ProgressExploring:
 		return ""
-	case b.Estimate == nil:
+	case b.Estimate == nil && !b.agreed():
 		return exploreDirective
 	}
 	return exploredDirective

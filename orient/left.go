@@ -13,6 +13,7 @@ import (
 	"stig/internal/swarm"
 	"stig/internal/trace"
 	"stig/internal/visible"
+	"stig/notes"
 	"stig/signals"
 )
 
@@ -32,15 +33,12 @@ type LeftTrace struct {
 // gathers.
 var unread = []string{trace.Log, trace.Notification, trace.Completion}
 
-// leftHere returns the comments of an issue, the traces since the last summary, which comes
-// first, and the result of the newest swarm. Findings of ended swarms are left out because the
-// conclusion covers them, unless full is set.
-func leftHere(record *beads.Record, full bool) (comments []Comment, left []LeftTrace, concluded *Concluded) {
-	all := trace.Of(record)
-	trace.Sort(all)
-	concluded, ended := concludedOf(all)
+// leftHere returns the comments of an issue and the traces since the last summary, which comes
+// first. Findings of swarms are left out unless full is set: their conclusion covers them.
+// folded is how many.
+func leftHere(all []trace.Entry, full bool) (comments []Comment, left []LeftTrace, folded int) {
 	if !full {
-		all = withoutRounds(all, ended)
+		all, folded = withoutRounds(all)
 	}
 	var last *trace.Entry
 	for i, l := range all {
@@ -62,7 +60,7 @@ func leftHere(record *beads.Record, full bool) (comments []Comment, left []LeftT
 			comments = append(comments, Comment{Author: l.Source, CreatedAt: stamped(l.At), Text: l.Whole()})
 		}
 	}
-	return append([]Comment{}, comments...), append([]LeftTrace{}, left...), concluded
+	return append([]Comment{}, comments...), append([]LeftTrace{}, left...), folded
 }
 
 // Concluded is the result of a swarm.
@@ -76,74 +74,78 @@ type Concluded struct {
 	Idea       string `json:"idea"`
 	Text       string `json:"text"` // "" without a finding
 	By         string `json:"by"`   // the author of Text
+
+	said string // the section of the notes; if it is missing, the same from the record
 }
 
-// concludedOf returns the result of the newest ended swarm, nil for none, and the names of all
-// ended swarms.
-func concludedOf(all []trace.Entry) (c *Concluded, ended []string) {
+// concludedOf returns the result of the newest swarm on an issue if it ended, or the swarm if it
+// runs.
+func concludedOf(all []trace.Entry, doc *notes.Doc) (c *Concluded, running *swarm.State) {
 	if !slices.ContainsFunc(all, func(l trace.Entry) bool { return l.Type == trace.SwarmRound }) {
 		return nil, nil
 	}
 	for _, past := range swarm.ReadRecord(all).Swarms {
 		s := swarm.Replay(past.Operations)
-		if s.Swarm == "" || s.Ended == "" {
+		if running = s; s.Swarm == "" || s.Ended == "" {
 			continue
 		}
 		r := swarm.NewReport(s, s.EndedAt)
-		ended = append(ended, s.Swarm)
-		c = &Concluded{Swarm: s.Swarm, Ended: string(s.Ended), Agents: r.Agents, Active: r.Active, Rounds: r.Rounds, Text: r.Conclusion, By: r.By}
+		c = &Concluded{Swarm: s.Swarm, Ended: string(s.Ended), Agents: r.Agents, Active: r.Active, Rounds: r.Rounds, Text: r.Conclusion, By: r.By, said: r.Answer()}
 		if ideas := s.Convergence.Ideas; len(ideas) > 0 {
 			c.Idea, c.Supporters = ideas[0].Idea, len(ideas[0].Supporters)
 		}
 	}
-	return c, ended
-}
-
-// words returns a sentence about the end of the swarm.
-func (c Concluded) words() string {
-	words := fmt.Sprintf("Swarm %s of %s ended as %s after %s", c.Swarm, visible.Counted(c.Agents, "agent"), c.Ended, visible.Counted(c.Rounds, "round"))
-	if c.Idea != "" {
-		words += fmt.Sprintf("; %d of %d active agree on %s", c.Supporters, c.Active, visible.OneLine(c.Idea))
+	if written, ok := signals.LastConclusion(doc); c != nil && ok && strings.Contains(written.Text, c.Swarm) {
+		c.said = written.Text
 	}
-	return words
+	if running != nil && (running.Swarm == "" || running.Ended != "") {
+		running = nil
+	}
+	return c, running
 }
 
-// conclusion shows the result of a swarm.
+// agreed reports whether a swarm explored the issue and came to a consensus.
+func (b *Briefing) agreed() bool {
+	return b.Concluded != nil && b.Concluded.Ended == string(swarm.Converged)
+}
+
+// conclusion shows the result of a swarm, and where its rounds are.
 func (b *Briefing) conclusion(w *page) {
-	if c := b.Concluded; c != nil {
-		w.blank()
-		w.linef("%s (`stig swarm report %s`)", c.words(), b.Issue.ID)
-		if c.Text != "" {
-			w.quote(c.Text)
-		}
+	c := b.Concluded
+	if c == nil {
+		return
 	}
+	w.heading("Conclusion of a swarm")
+	w.quote(c.said)
+	folded := fmt.Sprintf("%s (`stig swarm report %s`)", visible.Counted(c.Rounds, "round"), b.Issue.ID)
+	if b.folded > 0 {
+		folded += fmt.Sprintf(", %s (`stig trace list %s --type finding`)", visible.Counted(b.folded, "finding"), b.Issue.ID)
+	}
+	w.line("Behind it: " + folded)
 }
 
-// withoutRounds removes the findings of ended swarms. A solution that passed names its commit
-// and stays.
-func withoutRounds(all []trace.Entry, ended []string) []trace.Entry {
-	if len(ended) == 0 {
-		return all
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(l trace.Entry) bool {
-		has := func(key string, is func(string) bool) bool {
-			return slices.ContainsFunc(l.Trailers, func(t trace.Trailer) bool { return t.Key == key && is(t.Value) })
-		}
-		of := has("swarm", func(name string) bool { return slices.Contains(ended, name) })
-		return l.Type == trace.Finding && of && !has("commit", func(string) bool { return true })
+// withoutRounds removes the findings of swarms and counts them.
+func withoutRounds(all []trace.Entry) (rest []trace.Entry, folded int) {
+	rest = slices.DeleteFunc(slices.Clone(all), func(l trace.Entry) bool {
+		return l.Type == trace.Finding && l.IsOfSwarm()
 	})
+	return rest, len(all) - len(rest)
 }
 
-// findingsOf returns the findings on another issue.
-func findingsOf(record *beads.Record) (left []LeftTrace) {
+// findingsOf returns the conclusion of a swarm on another issue and, at depth deep, the findings
+// there.
+func findingsOf(record *beads.Record, deep bool) (left []LeftTrace) {
+	if !deep && !record.MayHold(beads.Comments, "swarm") {
+		return nil
+	}
 	all := trace.Of(record)
 	trace.Sort(all)
-	concluded, ended := concludedOf(all)
-	if concluded != nil {
-		left = append(left, LeftTrace{ID: concluded.Swarm, Issue: record.Text(beads.ID), Type: "swarm", Source: concluded.By, Text: concluded.words() + ". " + concluded.Text})
+	if c, _ := concludedOf(all, notes.Parse(record.Text(beads.Notes))); c != nil {
+		left = append(left, LeftTrace{ID: c.Swarm, Issue: record.Text(beads.ID), Type: "swarm", Source: c.By, Text: strings.ReplaceAll(c.said, "\n> ", "\n")})
 	}
-	for _, l := range withoutRounds(all, ended) {
-		if l.Type == trace.Finding {
+	rest, _ := withoutRounds(all)
+	for _, l := range rest {
+		if deep && l.Type == trace.Finding {
 			left = append(left, leftOf(l))
 		}
 	}
@@ -201,7 +203,8 @@ func (b *Briefing) found(w *page) {
 	}
 }
 
-// findings collects the findings on closed dependencies and on open blockers.
+// findings collects the conclusions of swarms on closed dependencies and on open blockers and,
+// at depth deep, the findings there.
 func (a assembly) findings(b *Briefing) ([]LeftTrace, error) {
 	ids := []string{}
 	for _, d := range b.ClosedDependencies {
@@ -221,7 +224,7 @@ func (a assembly) findings(b *Briefing) ([]LeftTrace, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, findingsOf(record)...)
+		list = append(list, findingsOf(record, b.Depth == signals.PlanningDepthDeep)...)
 	}
 	slices.SortStableFunc(list, func(x, y LeftTrace) int { return strings.Compare(x.CreatedAt, y.CreatedAt) })
 	return list, nil

@@ -182,6 +182,7 @@ func (b *Briefing) standardBody(w *page) {
 	b.acceptance(w)
 	b.childrenOf(w)
 	b.dependencies(w, builtHeading)
+	b.found(w)
 	b.waiting(w)
 }
 
@@ -191,28 +192,38 @@ func (b *Briefing) deepBody(w *page) {
 	b.dependencies(w, "What we know")
 	b.found(w)
 	b.seen(w)
+	if !b.explorer {
+		b.discover(w)
+	}
+	b.acceptance(w)
+	b.waiting(w)
+}
+
+// discover lists the open questions, and says how to go about them.
+func (b *Briefing) discover(w *page) {
 	var open []string
 	for _, item := range b.Discover {
 		open = append(open, visible.OneLine(item.Text)+" ("+visible.OneLine(item.From)+")")
 	}
 	switch {
-	case len(open) == 0 && b.Estimate == nil:
+	case len(open) == 0 && b.Estimate == nil && !b.agreed():
 		open = []string{"no open question is written down; find out what is uncertain: `stig checkpoint " + b.Issue.ID + " --question …`"}
 	case len(open) == 0:
 		open = []string{"no open question is written down"}
 	}
 	w.list("What we need to discover", open)
 	w.section("How to go about it", b.Directive)
-	b.acceptance(w)
-	b.waiting(w)
 }
 
 func (b *Briefing) probeBody(w *page) {
 	b.texts(w)
 	b.probed(w)
-	w.section("How to go about it", b.Directive)
+	if !b.explorer {
+		w.section("How to go about it", b.Directive)
+	}
 	b.childrenOf(w)
 	b.dependencies(w, "What bears on the hypothesis")
+	b.found(w)
 	b.seen(w)
 	b.acceptance(w)
 	b.waiting(w)
@@ -301,6 +312,9 @@ func refLines(refs []beads.Ref) (lines []string) {
 
 // next shows the next steps.
 func (p *page) next(steps []Step) {
+	if len(steps) == 0 {
+		return
+	}
 	p.heading("Next")
 	for _, step := range steps {
 		p.linef("- %s: `%s`", step.Why, commandLine(step.Argv))

@@ -23,6 +23,12 @@ func (b *Briefing) next() []Step {
 	if b.over() {
 		return []Step{b.Issue.left()}
 	}
+	if b.explorer {
+		return []Step{
+			{Why: "leave what you find", Argv: []string{"stig", "swarm", "finding", b.Issue.ID, "--idea", "…", "--direction", "…", "--details", "…"}},
+			{Why: "keep a note for your next round", Argv: []string{"stig", "swarm", "state", b.Issue.ID, "-m", "…"}},
+		}
+	}
 	if b.loop {
 		return b.looped()
 	}

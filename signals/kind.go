@@ -37,6 +37,7 @@ var kinds = []Kind{
 	{Name: EstimateSection, Apart: true, Union: Newer, Date: estimateDate},
 	{Name: EvidenceSection, Apart: true, Union: Newer, Date: evidenceDate},
 	{Name: EscalationSection, Apart: true, Union: Parts},
+	{Name: SwarmSection, Apart: true, Union: Newer, Date: conclusionDate},
 	{Name: ReopenSection, Union: Parts},
 	{Name: MergedSection, Many: true, Apart: true},
 	{Name: PropagatedSection, Many: true},
@@ -71,4 +72,9 @@ func estimateDate(d *notes.Doc) string {
 func evidenceDate(d *notes.Doc) string {
 	evidence, _ := LastEvidence(d)
 	return evidence.Date
+}
+
+func conclusionDate(d *notes.Doc) string {
+	conclusion, _ := LastConclusion(d)
+	return conclusion.Date
 }

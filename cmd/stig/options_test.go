@@ -12,7 +12,7 @@ import (
 // write only what they print or are started by other programs.
 func TestWritingOptions(t *testing.T) {
 	reads := strings.Fields("orient retro check cycles lint explain show ready list blocked count stats dep.tree search plan graph review trajectory diff " +
-		"doctor log skill version schema completion help signals.get verify hook mcp board notify-send actor.list actor.show actor.runs actor.log morning worktree.list worker.status trace.list trace.show watch recall swarm.choose swarm.status")
+		"doctor log skill version schema completion help signals.get verify hook mcp board notify-send actor.list actor.show actor.runs actor.log morning worktree.list worker.status trace.list trace.show watch recall swarm.choose swarm.status swarm.report")
 	var walk func(cmd *cobra.Command, path string)
 	walk = func(cmd *cobra.Command, path string) {
 		for _, below := range cmd.Commands() {

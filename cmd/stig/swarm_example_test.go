@@ -17,14 +17,14 @@ func TestSwarmExample(t *testing.T) {
 		export STIG_ACTOR=mara STIG_TRUST=1 XDG_STATE_HOME="$PWD.state"
 		git init -q && git add . && git -c user.name=ann -c user.email=a@b commit -qm tides
 		stig swarm run tides-1 --agents 4 -- sh explore.sh
-		git show stig/tides-1-qiusuo:highest.sh
-		stig ready`)
+		git show stig/work:highest.sh
+		stig land tides-1`)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, printed)
 	}
 	for _, want := range []string{
 		": proved\n", "leading locale 0.8", "1. locale: 3 of 4", "- numbers (QiuSuo (求索者))",
-		"The solution of QiuSuo (求索者) on branch stig/tides-1-qiusuo", "\nsort -n \"$1\" | tail -n 1\n", "tides-1",
+		"passes the acceptance criteria: commit ", "\nsort -n \"$1\" | tail -n 1\n", "landed on ",
 	} {
 		if !strings.Contains(string(printed), want) {
 			t.Errorf("no %q in\n%s", want, printed)

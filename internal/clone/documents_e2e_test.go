@@ -14,7 +14,6 @@ import (
 
 	"stig/internal/beads"
 	"stig/internal/clone"
-	"stig/internal/process"
 	"stig/internal/store/sql"
 	"stig/internal/testkit/servers"
 )
@@ -189,34 +188,6 @@ func TestAcksOfMachines(t *testing.T) {
 	if err != nil || !slices.Equal(names, []string{"acks/cy"}) {
 		t.Errorf("%q, %v", names, err)
 	}
-}
-
-// TestSwarmSigns: only one of two machines runs the explorers of an issue, and the other one
-// after the first has stopped.
-func TestSwarmSigns(t *testing.T) {
-	p, _ := machines(t, "pier", "quay")
-	mine, theirs := process.ID{PID: 7, Boot: "of the pier"}, process.ID{PID: 7, Boot: "of the quay"}
-	sign := func(place clone.Place, self process.ID, want string) {
-		t.Helper()
-		if other, err := place.SignSwarm("demo-1", self); other != want || err != nil {
-			t.Errorf("%q, %v, want %q", other, err, want)
-		}
-	}
-	sign(p[0], mine, "")
-	sign(p[0], mine, "") // again
-	sign(p[1], theirs, "pier")
-	if err := p[1].UnsignSwarm("demo-1", theirs); err != nil { // not theirs to end
-		t.Fatal(err)
-	}
-	sign(p[1], theirs, "pier")
-	if other, err := p[1].SignSwarm("demo-2", theirs); other != "" || err != nil {
-		t.Errorf("another issue: %q, %v", other, err)
-	}
-	if err := p[0].UnsignSwarm("demo-1", mine); err != nil {
-		t.Fatal(err)
-	}
-	sign(p[1], theirs, "")
-	sign(p[0], mine, "quay")
 }
 
 // TestSwarmRoundOnServer is TestSwarmRound with the round on a server.

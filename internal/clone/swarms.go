@@ -8,8 +8,6 @@ import (
 	"errors"
 	"slices"
 	"time"
-
-	"stig/internal/process"
 )
 
 // SwarmRound is the work of explorers in the running round on an issue. Settled rounds are in
@@ -83,50 +81,6 @@ func (p Place) ChangeSwarmRound(issue string, change func(*SwarmRound) error) (e
 // on an issue.
 func (p Place) LockSwarm(ctx context.Context, issue string) (unlock func() error, err error) {
 	return p.Lock(ctx, "swarm-"+hash(p.Store, issue))
-}
-
-// swarmSign is the sign of life of a process that runs the explorers of an issue.
-type swarmSign struct {
-	Process process.ID `json:"process"`
-	Host    string     `json:"host"`
-	Signs   int        `json:"signs"`
-}
-
-// swarmSigns is the name prefix of these signs.
-const swarmSigns = "swarm-run/"
-
-// SignSwarm records a sign of life of this process, which runs the explorers of an issue and
-// calls it every SignEvery. If another process on the database already runs them, SignSwarm
-// returns the name of its machine and writes nothing. Without a database LockLoop is enough.
-func (p Place) SignSwarm(issue string, self process.ID) (other string, err error) {
-	if p.Documents == nil {
-		return "", nil
-	}
-	name := entryName(swarmSigns, issue)
-	err = p.change(name, func(entries []Entry) ([]Entry, bool, error) {
-		e, one := Entry{Name: name}, swarmSign{}
-		if other = ""; len(entries) > 0 {
-			e = entries[0]
-			_ = e.decode(&one) // an unreadable one belongs to nobody
-			if runs, _ := (Presence{Process: one.Process, Age: e.Age}).Runs(); runs && one.Process != self {
-				other = cmp.Or(one.Host, "another machine")
-				return nil, false, nil
-			}
-		}
-		return []Entry{e.with(swarmSign{self, p.Host, one.Signs + 1})}, true, nil
-	})
-	return other, err
-}
-
-// UnsignSwarm records that this process no longer runs the explorers of an issue.
-func (p Place) UnsignSwarm(issue string, self process.ID) error {
-	if p.Documents == nil {
-		return nil
-	}
-	return p.drop(entryName(swarmSigns, issue), func(e Entry) bool {
-		var one swarmSign
-		return e.decode(&one) != nil || one.Process == self
-	})
 }
 
 // ForgetSwarmRound removes the running round on an issue.

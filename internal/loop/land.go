@@ -175,6 +175,9 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 	return sawClosed, nil
 }
 
+// mostChanged is how many paths a message lists.
+const mostChanged = 5
+
 // judgingTree returns the directory in which the criteria of a run are run, and a function that
 // removes it. It is the run's work tree, which must match its commit, or a fresh checkout of
 // that commit.

@@ -185,10 +185,11 @@ func (s *session) own(ctx context.Context, what string) error {
 	if err != nil {
 		return err
 	}
-	if who != s.state.StartedBy {
+	if !strings.EqualFold(swarm.Canonical(who), swarm.Canonical(s.state.StartedBy)) {
 		return &fault.Error{Code: fault.Usage, ID: s.issue, Reason: fmt.Sprintf("%s: started by %s, not by %s", what, s.state.StartedBy, who),
 			Hint: "give --actor " + s.state.StartedBy + " if that is you"}
 	}
+	s.app.Actor = s.state.StartedBy // as the record has the name
 	return nil
 }
 
@@ -251,6 +252,26 @@ func loadSeen(ctx context.Context, a *workspace.Run, id string) (*session, *swar
 		return s, s.state, err
 	}
 	return s, s.state.SeenBy(who), nil
+}
+
+// SwarmReportRequest is the input of ReportSwarm.
+type SwarmReportRequest struct{ ID string }
+
+// SwarmReported is the report of the newest swarm on an issue.
+type SwarmReported struct {
+	ID string `json:"id"`
+	*swarm.Report
+
+	Asked bool `json:"-"` // a person was asked
+}
+
+// ReportSwarm reports on the newest swarm of an issue.
+func ReportSwarm(ctx context.Context, a *workspace.Run, r SwarmReportRequest) (*SwarmReported, error) {
+	s, seen, err := loadSeen(ctx, a, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &SwarmReported{ID: s.issue, Report: swarm.NewReport(seen, s.now)}, nil
 }
 
 // SwarmChosen is where an agent may look next.

@@ -14,7 +14,6 @@ import (
 
 	"stig/internal/clone"
 	"stig/internal/fault"
-	"stig/internal/gate"
 	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/swarm"
@@ -40,30 +39,21 @@ type SwarmActed struct {
 
 // ActInSwarm adds an operation to the running round. On an error nothing is written. The error
 // is fault.Usage if the actor is not an agent or the operation is invalid; fault.Conflict if a
-// subtask has all its agents (max_agents_reached), the agent has named too many solutions
-// (max_solutions_reached), or no swarm is running.
+// subtask has all its agents (max_agents_reached), or no swarm is running.
 func ActInSwarm(ctx context.Context, a *workspace.Run, r SwarmAct) (*SwarmActed, error) {
 	s, agent, err := loadAgent(ctx, a, r.ID)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ofThisRound(); err != nil {
-		return nil, err
+	round, err := strconv.Atoi(a.Getenv("STIG_ROUND"))
+	if err == nil && a.Getenv("STIG_RUN") != "" && round != s.state.Round { // started for a round that is settled
+		return nil, s.wasSettled(round, s.state.Round)
 	}
 	o, err := s.checked(ctx, agent.Name, r.Operation)
 	if err != nil {
 		return nil, err
 	}
 	return s.act(o, r.DryRun)
-}
-
-// ofThisRound returns an error if the command was started for a round that is settled.
-func (s *session) ofThisRound() error {
-	text := s.app.Getenv("STIG_ROUND")
-	if round, err := strconv.Atoi(text); err == nil && s.app.Getenv("STIG_RUN") != "" && round != s.state.Round {
-		return s.wasSettled(round, s.state.Round)
-	}
-	return nil
 }
 
 // checked validates an operation and returns it as it is stored, without its number.
@@ -93,30 +83,22 @@ func (s *session) commitOf(ctx context.Context, branch string) (string, error) {
 	return strings.TrimSpace(string(result.Stdout)), nil
 }
 
-// mostSolutions is how many commits an agent may name in a round. The gate runs on each.
-const mostSolutions = 8
-
 // act numbers an operation and stores it if it counts.
 func (s *session) act(o swarm.Operation, dryRun bool) (*SwarmActed, error) {
 	done := &SwarmActed{ID: s.issue, DryRun: dryRun}
 	change := func(r *clone.SwarmRound) error {
 		state := s.replay(*r)
-		agent := state.Agent(o.Agent)
-		o.Round, o.ID = state.Round, fmt.Sprintf("%s-%d", o.Agent, agent.Operation+1)
+		o.Round, o.ID = state.Round, fmt.Sprintf("%s-%d", o.Agent, state.Agent(o.Agent).Operation+1)
 		done.Operation = o
 		if _, err := comments(o.Agent, o.Round, string(o.Kind), []swarm.Operation{o}); err != nil {
 			return err // stored, it would block the settlement of the round
 		}
-		if o.Kind == swarm.Probe {
-			if state.Full(o.Subtask, o.Agent) {
-				return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("max_agents_reached: %d agents probe %q", state.Config.PerSubtask, o.Subtask),
+		if probers := state.Probers(o.Subtask); o.Kind == swarm.Probe {
+			done.Unchanged = slices.Contains(probers, o.Agent)
+			if !done.Unchanged && len(probers) >= state.Config.PerSubtask {
+				return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("max_agents_reached: %d agents probe %q", len(probers), o.Subtask),
 					Hint: "type stig swarm probe " + s.issue + " --subtask TEXT with another subtask"}
 			}
-			done.Unchanged = state.Probes(o.Subtask, o.Agent)
-		}
-		if o.Commit != "" && state.Solutions(o.Agent, o.Commit) >= mostSolutions {
-			return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("max_solutions_reached: %s named %d solutions in round %d", o.Agent, mostSolutions, state.Round),
-				Hint: "report it without --branch, or wait for the next round"}
 		}
 		if !done.Unchanged {
 			line, err := json.Marshal(o)
@@ -135,7 +117,7 @@ func (s *session) act(o swarm.Operation, dryRun bool) (*SwarmActed, error) {
 	}
 	if dryRun {
 		r := s.round
-		r.Operations = append([]json.RawMessage{}, r.Operations...)
+		r.Operations = slices.Clone(r.Operations)
 		return done, change(&r)
 	}
 	return done, s.change(change)
@@ -157,11 +139,8 @@ func (s *session) judge(ctx context.Context, own []swarm.Operation, more []swarm
 			continue
 		}
 		judged, asks, err := s.try(ctx, v)
-		if err != nil {
+		if err != nil || !asks {
 			return nil, err
-		}
-		if !asks {
-			return nil, nil
 		}
 		list = append(list, judged)
 	}
@@ -197,46 +176,12 @@ func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, as
 	if t.Verdict == nil { // it did not run, which says nothing about the solution
 		return v, true, tried
 	}
-	v.Passed, v.Why = t.Verdict.Passed(), why(t.Verdict)
-	v.Changed, err = s.named(ctx, v.Commit, t.Verdict)
-	return v, true, err
-}
-
-// mostChanged is the maximum number of files in a verdict.
-const mostChanged = 5
-
-// named returns the files that a solution changed and that the checks name. Such a solution has
-// to be reviewed, since it changed what judges it.
-func (s *session) named(ctx context.Context, commit string, v *gate.Verdict) (list []string, err error) {
-	result, err := s.app.GitIn(s.app.Dir).Run(ctx, "diff", "--name-only", "-z", "HEAD..."+commit)
-	if err != nil || result.Exit != 0 { // nothing in common with HEAD
-		return nil, err
+	if _, v.Why = failing(t.Verdict); v.Why == "" && !t.Verdict.Passed() {
+		v.Why = "not all checks ran"
 	}
-	for path := range strings.SplitSeq(string(result.Stdout), "\x00") {
-		name := path[strings.LastIndexByte(path, '/')+1:]
-		if name == "" || len(path) > mostWhy || len(list) == mostChanged {
-			continue
-		}
-		if slices.ContainsFunc(v.Outcomes(), func(o gate.Outcome) bool { return strings.Contains(o.Text, name) }) {
-			list = append(list, visible.Text(path))
-		}
-	}
-	return list, nil
-}
-
-// why returns which check did not pass; "" if all did.
-func why(v *gate.Verdict) string {
-	_, why := failing(v)
-	if why == "" && !v.Passed() {
-		return "not all checks ran"
-	}
-	return short(why)
+	v.Passed, v.Why = t.Verdict.Passed(), visible.ClippedBytes(visible.HideSecrets(visible.OneLine(v.Why)), mostWhy)
+	return v, true, nil
 }
 
 // mostWhy is the maximum length in bytes of why a solution did not pass.
 const mostWhy = 240
-
-// short returns a text on one line, clipped and without credentials.
-func short(text string) string {
-	return visible.ClippedBytes(visible.HideSecrets(visible.OneLine(text)), mostWhy)
-}

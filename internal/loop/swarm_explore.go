@@ -3,10 +3,8 @@ package loop
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -53,12 +51,12 @@ func (e *explorer) explore(ctx context.Context) error {
 	if err := e.untilReminder(limited); err != nil {
 		return err
 	}
-	if !e.answered() && !e.over() && limited.Err() == nil {
-		if err := e.attempt(limited, 2, e.prompt+e.reminder()); err != nil {
+	if _, mine := e.current(); mine && !e.answered() && limited.Err() == nil {
+		if err := e.attempt(limited, 2, e.prompt+reminder+refusedText(e.refused)); err != nil {
 			return err
 		}
 	}
-	if !e.answered() && !e.over() {
+	if _, mine := e.current(); mine && !e.answered() {
 		why := e.failed
 		if why == "" && len(e.refused) > 0 {
 			why = ": refused: " + e.refused[0]
@@ -84,9 +82,7 @@ func (e *explorer) untilReminder(ctx context.Context) error {
 	return e.attempt(ctx, 1, e.prompt)
 }
 
-func (e *explorer) reminder() string {
-	return "\n## Reminder\n\nYou have not answered in this round yet. After a second round in a row without an answer you are out.\n" + refusedText(e.refused)
-}
+const reminder = "\n## Reminder\n\nYou have not answered in this round yet. After a second round in a row without an answer you are out.\n"
 
 // errOver means that the round of an explorer is no longer running.
 var errOver = errors.New("the round is over")
@@ -106,18 +102,18 @@ func (e *explorer) note(edit func(*clone.SwarmRound)) error {
 	return err
 }
 
-// over reports whether the round was settled, or its swarm ended, while the agent explored.
-func (e *explorer) over() bool {
+// current returns the running round, and whether it still is the explorer's: the round may have
+// been settled, or its swarm ended, while the agent explored.
+func (e *explorer) current() (r clone.SwarmRound, mine bool) {
 	r, err := e.place.SwarmRound(e.issue)
-	return err == nil && (r.Swarm != e.state.Swarm || r.Round != e.round)
+	return r, err == nil && r.Swarm == e.state.Swarm && r.Round == e.round
 }
 
 // answered reports whether the agent did any operation in the round. Changed files are stored
 // as its state.
 func (e *explorer) answered() bool {
-	r, err := e.place.SwarmRound(e.issue)
-	return err == nil && r.Swarm == e.state.Swarm && r.Round == e.round &&
-		slices.ContainsFunc(operations(r), func(o swarm.Operation) bool { return o.Agent == e.agent })
+	r, mine := e.current()
+	return mine && slices.ContainsFunc(operations(r), func(o swarm.Operation) bool { return o.Agent == e.agent })
 }
 
 // attempt runs the command until ctx ends, and records the run.
@@ -189,34 +185,20 @@ func (e *explorer) record(r *clone.Run) error {
 	return e.place.RecordRun(*r, r.Ended)
 }
 
-// completed is the report that a command may end its output with instead of calling stig swarm.
-type completed struct {
-	Direction  string            `json:"direction"`
-	Findings   []json.RawMessage `json:"findings"`
-	Operations []json.RawMessage `json:"operations"`
-}
-
-// take applies the operations of an output one by one. Rejected ones are listed in the next
-// prompt; the others count.
+// take applies what an output says, one operation after another. Rejected ones are listed in
+// the next prompt; the others count.
 func (e *explorer) take(ctx context.Context, text string, r *clone.Run) {
-	report, err := lastReport(text, e.prompt)
-	if err != nil {
-		e.refused = append(e.refused, "round_complete: "+err.Error())
-	}
-	add := func(raw json.RawMessage, kind swarm.Kind) {
-		o, err := parseOperation(raw, kind, report.Direction)
+	for _, said := range swarm.ReadAnswer(text, e.prompt) {
+		err := said.Err
 		if err == nil {
-			err = e.accept(ctx, o)
+			if said.Operation.Kind == swarm.Find && said.Operation.Direction == "" { // the seed's findings have none
+				said.Operation.Direction = said.Operation.Idea
+			}
+			err = e.accept(ctx, said.Operation)
 		}
 		if err != nil {
-			e.refused = append(e.refused, visible.HideSecrets(visible.OneLine(fmt.Sprintf("%.200s: %s", raw, workspace.Classify(err).Message))))
+			e.refused = append(e.refused, visible.HideSecrets(visible.OneLine(fmt.Sprintf("%.200s: %s", said.Raw, workspace.Classify(err).Message))))
 		}
-	}
-	for _, raw := range report.Findings {
-		add(raw, swarm.Find)
-	}
-	for _, raw := range report.Operations {
-		add(raw, "")
 	}
 	if len(e.refused) > 0 {
 		r.Said = e.refused[0]
@@ -235,32 +217,6 @@ func (e *explorer) take(ctx context.Context, text string, r *clone.Run) {
 // mostRefused is the maximum number of rejections shown to an agent.
 const mostRefused = 10
 
-// parseOperation parses an operation of a report; kind is "" if the operation has its own. A
-// finding without a direction gets that of the report.
-func parseOperation(raw json.RawMessage, kind swarm.Kind, direction string) (o swarm.Operation, err error) {
-	var given map[string]json.RawMessage
-	if err = json.Unmarshal(raw, &given); err == nil {
-		err = json.Unmarshal(raw, &o)
-	}
-	if err != nil {
-		return o, err
-	}
-	delete(given, "operation")
-	if kind != "" {
-		o.Kind = kind
-	}
-	keys := swarm.Keys(o.Kind)
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		if keys != nil && !slices.Contains(keys, key) {
-			return o, fmt.Errorf("%s: unknown key of %s; must be %s", key, o.Kind, strings.Join(keys, ", "))
-		}
-	}
-	if o.Kind == swarm.Find && o.Direction == "" {
-		o.Direction = direction
-	}
-	return o, nil
-}
-
 // accept applies one operation of the agent.
 func (e *explorer) accept(ctx context.Context, o swarm.Operation) error {
 	e.mu.Lock()
@@ -275,82 +231,65 @@ func (e *explorer) accept(ctx context.Context, o swarm.Operation) error {
 	return err
 }
 
-// lastReport returns the last report of a round in an output; an empty one if there is none. A
-// report that is also in the prompt is the prompt's example and is ignored, since programs
-// print their input.
-func lastReport(text, prompt string) (completed, error) {
-	var whole struct {
-		Round completed `json:"round_complete"`
-	}
-	at := strings.LastIndex(text, `"round_complete"`)
-	if at < 0 {
-		return whole.Round, nil
-	}
-	from := strings.LastIndexByte(text[:at], '{')
-	if from < 0 || strings.TrimSpace(text[from+1:at]) != "" {
-		return whole.Round, errors.New(`must begin with {"round_complete": …}`)
-	}
-	reading := json.NewDecoder(strings.NewReader(text[from:]))
-	err := reading.Decode(&whole)
-	if err == nil && strings.Contains(prompt, text[from:from+int(reading.InputOffset())]) {
-		return completed{}, nil
-	}
-	return whole.Round, err
-}
-
-// mostTail is how many bytes at the end of an output are searched for a report.
+// mostTail is how many bytes at the end of an output are searched for an answer.
 const mostTail = 512 << 10
 
 // promptOf returns the standard input of an agent: the same text for all, with the agent's own
 // state and what it may see.
 func (x *runner) promptOf(ctx context.Context, agent string) (string, error) {
+	a := x.app.Fresh(ctx, "swarm")
+	a.Actor = agent
+	o, err := service.Orient(ctx, a, service.OrientRequest{ID: x.issue, Loop: true})
+	if err != nil {
+		return "", err
+	}
+	o.Briefing.Next = nil // How to answer says it
 	seen := x.state.SeenBy(agent)
-	one := seen.Agent(agent)
-	own, err := json.MarshalIndent(one, "", "  ")
-	if err != nil {
-		return "", err
-	}
-	board, err := json.MarshalIndent(map[string]any{
-		"directions": seen.Directions, "stop_signals": seen.Signals, "claims": seen.Claims, "findings": seen.Findings, "convergence": seen.Convergence,
-		"verdicts": seen.Verdicts,
-	}, "", "  ")
-	if err != nil {
-		return "", err
-	}
-	briefing, err := service.Orient(ctx, x.app.Fresh(ctx, "swarm"), service.OrientRequest{ID: x.issue, Loop: true})
-	if err != nil {
-		return "", err
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Swarm %s, round %d\n\nTask: %s\n\nYou are %s, one of %s. The name implies no division of work.\n",
-		x.state.Swarm, x.state.Round, x.state.Task, swarm.DisplayName(agent), visible.Counted(len(x.state.Agents), "agent"))
+	fmt.Fprintf(&b, "# Swarm %s, round %d of %d\n\nTask: %s\n\nYou are %s, one of %s. The name implies no division of work.\n",
+		x.state.Swarm, x.state.Round, x.state.Config.MaxRounds, x.state.Task, swarm.DisplayName(agent), visible.Counted(len(x.state.Agents), "agent"))
 	if x.state.Blind() {
-		b.WriteString("This round is blind: you see what others find after it.\n")
+		b.WriteString("This round is blind: you see what the others found when the next one begins.\n")
 	}
-	fmt.Fprintf(&b, "\n## Duties\n\n- EXPLORER: seek directions and ideas.\n- DEEP_ANALYST: deepen the leading direction.\n- DEBATER: attack the leading direction with evidence.\n- SYNTHESIZER: conclude, in a finding.\n\nYours: %s.\n", one.Role)
-	id := x.issue
-	fmt.Fprintf(&b, `
-## What you may do
-
-- stig swarm choose %[1]s suggests where to look; you decide.
-- stig swarm finding %[1]s --idea SLUG --direction TEXT --perspective TEXT --details TEXT [--agrees-with SLUG]
-- stig swarm deposit %[1]s --direction TEXT marks a direction as worth following.
-- stig swarm stop %[1]s --target TEXT --reason contradictory_evidence|better_alternative|resource_conflict --evidence TEXT
-- stig swarm probe %[1]s --subtask TEXT claims a part; at most %[2]d agents each.
-- stig swarm state %[1]s -m TEXT saves a text for your next round.
-- Changed files are a solution: they are committed on your branch, and the acceptance criteria run on it.
-- Or end your output with one JSON object:
-  {"round_complete":{"direction":"…","findings":[{"core_idea":"…","perspective":"…","details":"…","agrees_with":[]}],"operations":[{"operation":"deposit","direction":"…"}]}}
-
-Write details in your own words: copied ones support nothing. Without any of these you have not answered in this round.
-`, id, x.state.Config.PerSubtask)
-	for _, w := range x.state.Warnings {
-		fmt.Fprintf(&b, "\nWarning (%s): %s.\n", w.Kind, strings.Join(w.Suggestions, ", "))
-	}
+	b.WriteString(duties + seen.Agent(agent).Text())
+	b.WriteString("\n## The blackboard\n\n" + visible.Fenced(strings.TrimSpace(seen.Text())))
 	b.WriteString(refusedText(x.round.Refused[agent]))
-	fmt.Fprintf(&b, "\n## Your state\n\n```json\n%s\n```\n\n## Blackboard\n\n%s\n%s", own, visible.Fenced(string(board)), "\n"+briefing.Markdown())
+	fmt.Fprintf(&b, answering, x.issue, x.state.Round, x.state.Config.PerSubtask)
+	b.WriteString("\n" + o.Briefing.Markdown())
 	return b.String(), nil
 }
+
+const duties = `
+## Duties
+
+- EXPLORER: look for directions and ideas.
+- DEEP_ANALYST: deepen the leading direction.
+- DEBATER: attack the leading direction with evidence.
+- SYNTHESIZER: conclude, in a finding.
+
+`
+
+// answering explains how to answer: issue, round, agents of a subtask.
+const answering = `
+## How to answer
+
+End your output with one JSON object. All parts are optional:
+
+{"type":"round_complete","round":%[2]d,"report":{"direction":"…","findings":[{"coreIdea":"…","perspective":"…","details":"…","agreesWith":["…"]}],"operations":[{"operation":"deposit_pheromone","params":{"direction":"…","amount":0.1}}]}}
+
+Or type commands while you work:
+
+- stig swarm finding %[1]s --idea SLUG --direction TEXT --perspective TEXT --details TEXT [--agrees-with SLUG]
+- stig swarm deposit %[1]s --direction TEXT marks a direction as worth following (deposit_pheromone).
+- stig swarm stop %[1]s --target TEXT --reason contradictory_evidence|better_alternative|resource_conflict --evidence TEXT
+  says why a direction is not (send_stop_signal: targetDirection, reason, evidence).
+- stig swarm probe %[1]s --subtask TEXT claims a part; at most %[3]d agents each (claim_subtask: description).
+- stig swarm state %[1]s -m TEXT keeps a text for your next round (update_agent_state: note).
+- stig swarm choose %[1]s suggests where to look; you decide.
+
+Files that you change are a solution: they are committed on your branch, and the acceptance criteria run on them.
+An idea needs details in your own words: copied ones support nothing. Do not claim, checkpoint or close the issue.
+`
 
 // refusedText lists what did not count of an agent's last answer; "" if everything did.
 func refusedText(refused []string) string {

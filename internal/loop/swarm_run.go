@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"stig/checkpoint"
 	"stig/internal/clone"
+	"stig/internal/fault"
 	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/swarm"
@@ -38,6 +40,7 @@ type runner struct {
 	trees *git.WorktreeOptions
 	root  string
 
+	asked   bool // a person was asked when it ended
 	telling sync.Mutex
 	mu      sync.Mutex // agents of a round act concurrently
 	*session
@@ -51,11 +54,11 @@ func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmRepo
 	if err != nil {
 		return nil, err
 	}
-	release, err := x.alone()
+	unlock, err := x.place.LockLoop("\x00swarm " + x.ID)
 	if err != nil {
-		return nil, err
+		return nil, &fault.Error{Code: fault.Conflict, ID: x.ID, Reason: "another process is running its swarm in this clone", Hint: "type stig swarm status " + x.ID, Err: err}
 	}
-	defer release()
+	defer func() { _ = unlock() }()
 	if err := workspace.FreshenTrees(ctx, x.trees, x.Tell); err != nil {
 		return nil, err
 	}
@@ -71,8 +74,10 @@ func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmRepo
 		x.Tell(fmt.Sprintf("ended after round %d; run the same command to continue", x.state.Settled))
 		return nil, context.Cause(ctx)
 	}
-	x.putAway(ctx)
-	return &SwarmReported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
+	for _, tree := range x.agentTrees(context.WithoutCancel(ctx)) {
+		_ = tree.Remove(context.WithoutCancel(ctx)) // one with work that did not land stays, with its branch
+	}
+	return &SwarmReported{ID: x.issue, Report: swarm.NewReport(x.state, x.now), Asked: x.asked || x.state.Ended.Asks()}, nil
 }
 
 // PlanSwarm returns what RunSwarm would begin with: a new swarm, or the running one unchanged.
@@ -104,7 +109,10 @@ func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, 
 	if x.name, err = a.MustActor(ctx); err != nil {
 		return nil, err
 	}
-	if err := x.findCommand(a); err != nil {
+	if len(x.Command) == 0 || x.Command[0] == "" {
+		return nil, workspace.Usage("no command to run", "give one after --, such as stig swarm run ID -- ./explorer.sh")
+	}
+	if x.Command, err = programOf(a, x.Command, ""); err != nil {
 		return nil, err
 	}
 	x.app = a.Lasting(ctx, "swarm", x.name)
@@ -127,10 +135,14 @@ func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, 
 	} else {
 		x.Tell("without git: all agents work in place and no solution is checked")
 	}
-	if err == nil {
-		err = x.trusted(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return x, err
+	t, err := service.GateRunOf(ctx, x.app.Fresh(ctx, "swarm"), x.issue)
+	if err != nil || !t.Asks() {
+		return x, err
+	}
+	return x, trustedFor(ctx, x.app, t.Code, x.issue, "no solution would be checked", "")
 }
 
 // times sets the limits of a round that were not given from the configuration.
@@ -154,22 +166,74 @@ func (x *runner) times() error {
 	return nil
 }
 
-// findCommand returns an error if the command does not exist.
-func (x *runner) findCommand(a *workspace.Run) (err error) {
-	if len(x.Command) == 0 || x.Command[0] == "" {
-		return workspace.Usage("no command to run", "give one after --, such as stig swarm run ID -- ./explorer.sh")
-	}
-	x.Command, err = programOf(a, x.Command, "")
-	return err
-}
-
-// trusted returns an error if the acceptance criteria can be run but are not trusted.
-func (x *runner) trusted(ctx context.Context) error {
-	t, err := service.GateRunOf(ctx, x.app.Fresh(ctx, "swarm"), x.issue)
-	if err != nil || !t.Asks() {
+// begin starts the swarm, or resumes the one that was not completed.
+func (x *runner) begin(ctx context.Context) error {
+	if err := x.inherit(); err != nil {
 		return err
 	}
-	return trustedFor(ctx, x.app, t.Code, x.issue, "no solution would be checked", "")
+	switch {
+	case x.state.Ended != "" && x.state.Ended != swarm.Stopped && x.found == x.state.Swarm: // killed before the steps after the end
+		x.Tell(fmt.Sprintf("swarm %s ended: %s", x.state.Swarm, x.state.Ended))
+		return x.finish(ctx)
+	case x.state.Ended != "" || x.state.Swarm == "":
+		done, err := StartSwarm(ctx, x.app, x.StartSwarmRequest)
+		if err != nil {
+			return err
+		}
+		x.Tell(fmt.Sprintf("swarm %s on %s: %s", done.Swarm, done.ID, names(done.State)))
+	default:
+		if err := x.own(ctx, "run"); err != nil {
+			return err
+		}
+		x.Tell(fmt.Sprintf("swarm %s resumes at round %d with its original settings", x.state.Swarm, x.state.Round))
+		if _, err := service.Claim(ctx, x.app, service.ClaimRequest{ID: x.issue}); err != nil { // it may have been killed before
+			return err
+		}
+	}
+	if err := x.read(); err != nil {
+		return err
+	}
+	return x.dropUnfinished()
+}
+
+// inherit ends the programs and open records of a killed run.
+func (x *runner) inherit() error {
+	runs, _, err := x.place.Runs(x.now.Add(-Window))
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Issue != x.issue || r.Task != clone.SwarmTask || r.Outcome != "" {
+			continue
+		}
+		if err := endKilled(x.app, x.place, r, x.Grace, x.now, "the run of its swarm was killed"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropUnfinished removes the operations of agents that a run started in the round and that did
+// not finish it. They start the round again.
+func (x *runner) dropUnfinished() error {
+	if len(x.round.Begun) == 0 {
+		return nil
+	}
+	err := x.change(func(r *clone.SwarmRound) error {
+		kept := []json.RawMessage{}
+		for _, raw := range r.Operations {
+			var o swarm.Operation
+			if json.Unmarshal(raw, &o) != nil || !slices.Contains(r.Begun, o.Agent) || slices.Contains(r.Done, o.Agent) {
+				kept = append(kept, raw)
+			}
+		}
+		r.Operations = kept
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return x.read()
 }
 
 // nextRound runs the agents of a round concurrently and settles it. An interrupt takes effect
@@ -203,9 +267,12 @@ func (x *runner) nextRound(ctx context.Context) error {
 	}
 	x.Tell(done.String())
 	for _, w := range done.Warnings {
-		x.Tell("warning: " + w.Kind)
+		x.Tell("warning: " + w.String())
 	}
-	x.session.state = s.state
+	if done.Landing != "" {
+		x.Tell(done.Landing)
+	}
+	x.session.state, x.asked = s.state, done.Asked
 	if s.state.Ended != "" {
 		return nil
 	}
@@ -256,15 +323,7 @@ func (x *runner) exploreAll(ctx context.Context) error {
 // solutions returns the agents' branches with work of their own. The idea is that of the
 // agent's newest finding.
 func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdict) {
-	trees, err := x.agentTrees(ctx)
-	if err != nil {
-		x.app.Warn("%s: %v", x.issue, err)
-	}
-	for _, a := range s.state.Agents {
-		tree := trees[treeName(x.issue, a.Name)]
-		if tree == nil {
-			continue
-		}
+	for agent, tree := range x.agentTrees(ctx) {
 		ahead, err := tree.Ahead(ctx)
 		if err != nil {
 			x.app.Warn("%s: %v", x.issue, err)
@@ -272,40 +331,37 @@ func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdic
 		if !ahead {
 			continue
 		}
-		v := swarm.Verdict{Agent: a.Name, Branch: tree.Branch, Commit: tree.Head}
+		v := swarm.Verdict{Agent: agent, Branch: tree.Branch, Commit: tree.Head}
 		for _, f := range s.state.Findings {
-			if f.Agent == a.Name {
+			if f.Agent == agent {
 				v.Idea = f.Idea
 			}
 		}
 		list = append(list, v)
 	}
+	slices.SortFunc(list, func(a, b swarm.Verdict) int { return strings.Compare(a.Agent, b.Agent) })
 	return list
 }
 
 // treeName returns the name of an agent's work tree. Its branch is stig/ followed by that name.
 func treeName(issue, agent string) string { return issue + "-" + agent }
 
-// agentTrees returns the work trees of the agents by treeName.
-func (x *runner) agentTrees(ctx context.Context) (map[string]*git.Worktree, error) {
+// agentTrees returns the work trees of the agents by name.
+func (x *runner) agentTrees(ctx context.Context) map[string]*git.Worktree {
+	own := map[string]*git.Worktree{}
 	if x.trees == nil {
-		return nil, nil
+		return own
 	}
 	all, err := git.Worktrees(ctx, *x.trees)
-	own := map[string]*git.Worktree{}
+	if err != nil {
+		x.app.Warn("%s: %v", x.issue, err)
+	}
 	for _, tree := range all {
-		if slices.ContainsFunc(x.state.Agents, func(a *swarm.Agent) bool { return tree.Issue == treeName(x.issue, a.Name) }) {
-			own[tree.Issue] = tree
+		for _, a := range x.state.Agents {
+			if tree.Issue == treeName(x.issue, a.Name) {
+				own[a.Name] = tree
+			}
 		}
 	}
-	return own, err
-}
-
-// putAway removes the agents' work trees that contain no work.
-func (x *runner) putAway(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx)
-	trees, _ := x.agentTrees(ctx) // they can stay
-	for _, tree := range trees {
-		_ = tree.Remove(ctx) // one with work stays, with its branch
-	}
+	return own
 }

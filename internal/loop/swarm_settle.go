@@ -14,11 +14,14 @@ import (
 	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
+	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/swarm"
 	"stig/internal/trace"
 	"stig/internal/visible"
 	"stig/internal/workspace"
+	"stig/notes"
+	"stig/signals"
 )
 
 // SettleSwarmRequest is the input of SettleSwarm.
@@ -29,8 +32,8 @@ type SettleSwarmRequest struct {
 
 // SettleSwarm settles the running round of a swarm that the actor started: it runs the
 // acceptance criteria on the solutions named in findings and writes the round to the store. An
-// agent without an operation counts as missing. If the swarm ends without an answer, a person
-// is asked.
+// agent without an operation counts as missing. If the swarm ends, its conclusion is written to
+// the notes, a proved solution lands, and without an answer a person is asked.
 func SettleSwarm(ctx context.Context, a *workspace.Run, r SettleSwarmRequest) (*SwarmChanged, error) {
 	s, err := owned(ctx, a, r.ID, "round")
 	if err != nil {
@@ -59,7 +62,12 @@ func (s *session) settle(ctx context.Context, more []swarm.Verdict, dryRun bool)
 	}
 	defer func() { _ = unlock() }()
 	round, own := s.state.Round, operations(s.round)
-	settle := swarm.Operation{Swarm: s.state.Swarm, Round: round, Agent: s.state.StartedBy, ID: s.ownID(), Kind: swarm.Settle, Missing: s.missing(own)}
+	settle := swarm.Operation{Swarm: s.state.Swarm, Round: round, Agent: s.state.StartedBy, ID: s.ownID(), Kind: swarm.Settle}
+	for _, name := range s.state.Expected() {
+		if !slices.ContainsFunc(own, func(o swarm.Operation) bool { return o.Agent == name }) {
+			settle.Missing = append(settle.Missing, name)
+		}
+	}
 	var verdicts []swarm.Verdict
 	if !dryRun {
 		if verdicts, err = s.judge(ctx, own, more); err != nil {
@@ -79,7 +87,7 @@ func (s *session) settle(ctx context.Context, more []swarm.Verdict, dryRun bool)
 	if err := s.change(func(*clone.SwarmRound) error { return nil }); err != nil {
 		return nil, err
 	}
-	return done, s.ended(ctx, done)
+	return done, s.conclude(ctx, done)
 }
 
 // judged returns verdicts as operations of a settlement, one per verdict so that each fits into
@@ -96,14 +104,41 @@ func judged(settle swarm.Operation, verdicts []swarm.Verdict) (list []swarm.Oper
 // ownID returns the id of the starter's operation for the current round.
 func (s *session) ownID() string { return s.state.StartedBy + "-" + strconv.Itoa(s.state.Round+1) }
 
-// missing returns the expected agents without an operation.
-func (s *session) missing(own []swarm.Operation) (names []string) {
-	for _, name := range s.state.Expected() {
-		if !slices.ContainsFunc(own, func(o swarm.Operation) bool { return o.Agent == name }) {
-			names = append(names, name)
-		}
+// EndSwarmRequest is the input of EndSwarm.
+type EndSwarmRequest struct {
+	ID     string
+	Note   string
+	DryRun bool
+}
+
+// EndSwarm ends a swarm that the actor started. The operations of the running round are kept.
+func EndSwarm(ctx context.Context, a *workspace.Run, r EndSwarmRequest) (*SwarmChanged, error) {
+	s, err := owned(ctx, a, r.ID, "end")
+	if err != nil {
+		return nil, err
 	}
-	return names
+	return s.stop(ctx, r.Note, r.DryRun)
+}
+
+// stop ends the swarm.
+func (s *session) stop(ctx context.Context, note string, dryRun bool) (*SwarmChanged, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unlock() }()
+	own := append(operations(s.round), swarm.Operation{
+		Swarm: s.state.Swarm, Round: s.state.Round, Agent: s.state.StartedBy, ID: s.ownID(), Kind: swarm.End, At: s.now.Truncate(time.Second),
+		Reason: string(swarm.Stopped), Note: visible.OneLine(note),
+	})
+	done, err := s.write(ctx, s.state.Round, fmt.Sprintf("swarm %s was stopped in round %d", s.state.Swarm, s.state.Round), own, dryRun)
+	if err != nil || dryRun {
+		return done, err
+	}
+	if note != "" {
+		done.Landing = fmt.Sprintf("%s ended it: %s", s.state.StartedBy, visible.OneLine(note))
+	}
+	return done, s.conclude(ctx, done)
 }
 
 // write writes a round to the issue: its findings as traces of their agents, and all of its
@@ -121,17 +156,13 @@ func (s *session) write(ctx context.Context, round int, summary string, list []s
 	if err != nil {
 		return nil, err
 	}
-	most := longestLine - roomToEnd
-	if list[0].Kind == swarm.End {
-		most = longestLine
-	}
 	changes, err := store.Edit(ctx, options, func(tx *beads.Tx) error {
 		for _, c := range comments {
 			if err := tx.AddComment(s.issue, c); err != nil {
 				return err
 			}
 		}
-		return s.fits(tx, most)
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -164,12 +195,9 @@ func comments(who string, round int, summary string, list []swarm.Operation) (al
 			return nil, refused
 		}
 		if o.Kind == swarm.Find {
-			err = add(o.Agent, findingOf(o))
-		} else if o.Verdict != nil && o.Verdict.Passed {
-			err = add(who, proofOf(o))
-		}
-		if err != nil {
-			return nil, err
+			if err := add(o.Agent, findingOf(o)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	drafts, err := swarm.Record(list[0].Swarm, round, summary, list)
@@ -203,91 +231,110 @@ func findingOf(o swarm.Operation) trace.Draft {
 	return trace.Draft{Type: trace.Finding, Content: content, Body: body}
 }
 
-// proofOf returns a passed solution as an ordinary trace, so that the next briefing of the
-// issue shows it.
-func proofOf(o swarm.Operation) trace.Draft {
-	v := o.Verdict
-	said := fmt.Sprintf("the solution of %s on branch %s (%.12s) passed the acceptance criteria; read it with git diff HEAD...%.12[3]s, then merge that commit", v.Agent, v.Branch, v.Commit)
-	return trace.Draft{Type: trace.Finding, Content: map[string]any{"summary": said, "branch": v.Branch, "commit": v.Commit, "swarm": o.Swarm, "round": strconv.Itoa(o.Round)}}
-}
-
-// longestLine is the longest line in bytes that every bd with no-db reads. roomToEnd is the
-// part reserved for the end of a swarm.
-const (
-	longestLine = 64 << 10
-	roomToEnd   = 4 << 10
-)
-
-// errNoRoom means that an issue's line would be too long for bd.
-var errNoRoom = errors.New("too long for bd")
-
-// fits returns errNoRoom if bd could not read the issue's line.
-func (s *session) fits(tx *beads.Tx, most int) error {
-	if !tx.Snapshot().Place().NoDB {
-		return nil
-	}
-	after, err := tx.Record(s.issue)
-	if err == nil && len(after.Bytes()) > most {
-		err = &fault.Error{Code: fault.Usage, ID: s.issue, Reason: fmt.Sprintf("its line would be %d bytes long, and bd with no-db reads at most %d", len(after.Bytes()), longestLine),
-			Hint: "type stig swarm end " + s.issue + "; this leaves out the running round", Err: errNoRoom}
-	}
-	return err
-}
-
-// ended concludes the swarm if it has ended.
-func (s *session) ended(ctx context.Context, done *SwarmChanged) error {
-	if s.state.Ended == "" {
-		return nil
-	}
-	asked, err := s.conclude(ctx)
-	done.Asked = asked
-	return err
-}
-
 // finish concludes a swarm whose process was killed after its end.
 func (s *session) finish(ctx context.Context) error {
 	if s.state.Ended == "" || s.round.Swarm != s.state.Swarm {
 		return nil
 	}
-	if _, err := s.conclude(ctx); err != nil {
+	if err := s.conclude(ctx, &SwarmChanged{}); err != nil {
 		return err
 	}
 	return s.read()
 }
 
-// conclude asks a person if the swarm found no answer, releases the issue, and deletes the
-// running round. It is safe to repeat.
-func (s *session) conclude(ctx context.Context) (asked bool, err error) {
-	before := strings.Contains(s.record.Text(beads.Notes), s.unanswered()) // already asked, maybe answered
-	if s.state.Ended.Asks() && !isClosed(s.record) && !before {
-		_, err := service.Escalate(ctx, s.app, service.EscalateRequest{ID: s.issue, Question: s.question()})
-		switch {
-		case fault.Is(err, fault.Conflict):
-			s.app.Warn("%s: another question is waiting, so the swarm's question was not asked; stig swarm report %s shows its ideas", s.issue, s.issue)
-		case err != nil:
-			return false, err
-		default:
-			asked = true
+// conclude ends a swarm in an answer: it asks a person if the swarm has none, releases the
+// issue, lands a proved solution, writes the conclusion to the notes, and deletes the running
+// round. It does nothing while the swarm runs, and is safe to repeat.
+func (s *session) conclude(ctx context.Context, done *SwarmChanged) (err error) {
+	if s.state.Ended == "" {
+		return nil
+	}
+	if s.state.Ended.Asks() && !isClosed(s.record) {
+		if done.Asked, err = s.ask(ctx); err != nil {
+			return err
 		}
 	}
-	if !s.wasClaimed() {
-		_, err := service.Release(ctx, s.app, service.ReleaseRequest{ID: s.issue})
-		if err != nil && !fault.Is(err, fault.Conflict) && !errors.Is(err, context.Canceled) {
-			return asked, err
-		}
+	_, err = service.Release(ctx, s.app, service.ReleaseRequest{ID: s.issue})
+	if err != nil && !fault.Is(err, fault.Conflict) && !errors.Is(err, context.Canceled) {
+		return err
 	}
-	return asked, s.place.ForgetSwarmRound(s.issue)
+	report := swarm.NewReport(s.state, s.now)
+	switch {
+	case report.Proof != nil && s.state.Ended == swarm.Proved:
+		done.Landing, done.Asked = s.landProof(ctx, *report.Proof)
+	case s.state.Ended.Asks():
+		done.Landing = fmt.Sprintf("A person is asked which idea to follow; stig show %s has the question and the answer.", s.issue)
+	}
+	s.keepConclusion(ctx, strings.TrimSpace(report.Answer()+"\n\n"+done.Landing))
+	return s.place.ForgetSwarmRound(s.issue)
 }
 
-// wasClaimed reports whether the starter had claimed the issue before the swarm, or no longer
-// has it.
-func (s *session) wasClaimed() bool {
-	for _, o := range s.settled {
-		if o.Kind == swarm.Start && o.Note == claimedBefore {
-			return true
+// keepConclusion writes the conclusion as a section of its own. If the notes cannot be edited,
+// it warns: briefings then show the conclusion from the record.
+func (s *session) keepConclusion(ctx context.Context, text string) {
+	store, options, err := s.app.ToWrite(ctx, false)
+	if err == nil {
+		options.Notes = notes.Permit{Change: []string{signals.SwarmSection}}.Check
+		_, err = store.Edit(ctx, options, func(tx *beads.Tx) error {
+			record, err := tx.Record(s.issue)
+			if err != nil {
+				return err
+			}
+			doc, err := signals.SetConclusion(notes.Parse(record.Text(beads.Notes)), signals.Conclusion{Date: signals.Day(s.now), Text: text})
+			if err != nil {
+				return err
+			}
+			return tx.Set(s.issue, beads.Set{Key: beads.Notes, Text: doc.Text()})
+		})
+	}
+	if err != nil {
+		s.app.Warn("%s: the conclusion of the swarm was not written to the notes: %v", s.issue, err)
+	}
+}
+
+// landProof lands a proved solution as stig work lands work: merged with what landed before,
+// judged by the gate again, closed. It returns a sentence on the result, and whether a person
+// was asked.
+func (s *session) landProof(ctx context.Context, proof swarm.Verdict) (said string, asked bool) {
+	merge := []string{"git", "merge", "-q", "--no-edit", proof.Commit}
+	if isClosed(s.record) {
+		return fmt.Sprintf("The issue is closed: stig land %s shows what is to land of it.", s.issue), false
+	}
+	a := s.app.Fresh(ctx, "swarm")
+	a.Actor = proof.Agent
+	tell := func(e Event) {
+		if e.Event == EventSaid { // such as what it waits for
+			s.app.Note("%s: %s", s.issue, e.Text)
 		}
 	}
-	return !s.held(s.state.StartedBy)
+	done, err := Work(ctx, a, Request{Filter: []string{s.issue}, Command: merge, Once: true, Cap: 4 * time.Hour, Attempts: 1, Tell: tell})
+	why := ""
+	switch {
+	case err != nil:
+		why = workspace.Classify(err).Message
+	case len(done.Summary.Closed) > 0:
+		return fmt.Sprintf("It is landed on %s and the issue is closed: stig land %s brings it to your branch.", git.WorkBranch, s.issue), false
+	case len(done.Summary.Waiting) > 0:
+		return fmt.Sprintf("It is on branch %s, not landed: a person is asked, see stig show %s.", proof.Branch, s.issue), true
+	case len(done.Runs) > 0:
+		why = cmp.Or(done.Runs[0].Why, done.Runs[0].Outcome)
+	default:
+		why = done.Reason
+	}
+	return fmt.Sprintf("It is on branch %s, not landed: %s. To try again, type stig work %s -- git merge --no-edit %.12s.", proof.Branch, visible.OneLine(why), s.issue, proof.Commit), false
+}
+
+// ask asks a person about the ideas of a swarm without an answer, once.
+func (s *session) ask(ctx context.Context) (asked bool, err error) {
+	if strings.Contains(s.record.Text(beads.Notes), s.unanswered()) { // already asked, maybe answered
+		return false, nil
+	}
+	_, err = service.Escalate(ctx, s.app, service.EscalateRequest{ID: s.issue, Question: s.question()})
+	if fault.Is(err, fault.Conflict) {
+		s.app.Warn("%s: another question is waiting, so the swarm's question was not asked; stig swarm report %s shows its ideas", s.issue, s.issue)
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // unanswered is the start of the swarm's question to a person.
@@ -312,11 +359,8 @@ func (s *session) question() checkpoint.Question {
 	for _, idea := range c.Ideas[:min(len(c.Ideas), mostOptions)] {
 		options = append(options, fmt.Sprintf("%s (%d of %d, concentration %.2f)", idea.Idea, len(idea.Supporters), c.Active, idea.Concentration))
 		fmt.Fprintf(&text, "\n- %s: supported by %s", idea.Idea, cmp.Or(strings.Join(idea.Supporters, ", "), "nobody"))
-		for _, f := range slices.Backward(s.state.Findings) {
-			if f.Idea == idea.Idea {
-				fmt.Fprintf(&text, "; %s: %s", f.Agent, visible.FirstLine(f.Details))
-				break
-			}
+		if f := s.state.Newest(idea.Idea); f != nil {
+			fmt.Fprintf(&text, "; %s: %s", f.Agent, visible.FirstLine(f.Details))
 		}
 	}
 	if len(options) == 1 {
@@ -327,42 +371,3 @@ func (s *session) question() checkpoint.Question {
 
 // mostOptions is the maximum number of ideas to choose from.
 const mostOptions = 6
-
-// EndSwarmRequest is the input of EndSwarm.
-type EndSwarmRequest struct {
-	ID     string
-	Note   string
-	DryRun bool
-}
-
-// EndSwarm ends a swarm that the actor started. The operations of the running round are kept.
-func EndSwarm(ctx context.Context, a *workspace.Run, r EndSwarmRequest) (*SwarmChanged, error) {
-	s, err := owned(ctx, a, r.ID, "end")
-	if err != nil {
-		return nil, err
-	}
-	return s.stop(ctx, r.Note, r.DryRun)
-}
-
-// stop ends the swarm.
-func (s *session) stop(ctx context.Context, note string, dryRun bool) (*SwarmChanged, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = unlock() }()
-	own := append(operations(s.round), swarm.Operation{
-		Swarm: s.state.Swarm, Round: s.state.Round, Agent: s.state.StartedBy, ID: s.ownID(), Kind: swarm.End, At: s.now.Truncate(time.Second),
-		Reason: string(swarm.Stopped), Note: visible.OneLine(note),
-	})
-	summary := fmt.Sprintf("swarm %s was stopped in round %d", s.state.Swarm, s.state.Round)
-	done, err := s.write(ctx, s.state.Round, summary, own, dryRun)
-	if errors.Is(err, errNoRoom) {
-		s.app.Warn("%s: the operations of round %d were left out: the line would be too long for bd with no-db", s.issue, s.state.Round)
-		done, err = s.write(ctx, s.state.Round, summary, own[len(own)-1:], dryRun)
-	}
-	if err != nil || dryRun {
-		return done, err
-	}
-	return done, s.ended(ctx, done)
-}

@@ -38,6 +38,7 @@ type StartSwarmRequest struct {
 type SwarmChanged struct {
 	SwarmStatus
 	Asked   bool           `json:"asked"` // a person was asked
+	Landing string         `json:"-"`     // what became of the answer after the end, in a sentence
 	Changes []beads.Change `json:"-"`
 }
 
@@ -75,29 +76,15 @@ func StartSwarm(ctx context.Context, a *workspace.Run, r StartSwarmRequest) (*Sw
 	if err := s.finish(ctx); err != nil { // the previous swarm, if it was killed
 		return nil, err
 	}
-	held := s.held(who)
-	if held {
-		o.Note = claimedBefore
-	} else if _, err := service.Claim(ctx, a, service.ClaimRequest{ID: s.issue, DryRun: true}); err != nil {
+	if _, err := service.Claim(ctx, a, service.ClaimRequest{ID: s.issue, DryRun: true}); err != nil {
 		return nil, err
 	}
 	done, err := s.write(ctx, 0, fmt.Sprintf("swarm %s of %s begins", o.Swarm, visible.Counted(len(o.Agents), "agent")), []swarm.Operation{o}, r.DryRun)
 	if err != nil || r.DryRun {
 		return done, err
 	}
-	if !held { // after the start: a claim without a swarm would have no visible purpose
-		_, err = service.Claim(ctx, a, service.ClaimRequest{ID: s.issue})
-	}
+	_, err = service.Claim(ctx, a, service.ClaimRequest{ID: s.issue}) // after the start: a claim without a swarm would have no visible purpose
 	return done, errors.Join(err, s.place.ForgetSwarmRound(s.issue))
-}
-
-// claimedBefore is the note of a start on an issue that the starter had already claimed. The
-// claim then stays after the end.
-const claimedBefore = "claimed before"
-
-// held reports whether the actor has claimed the issue.
-func (s *session) held(who string) bool {
-	return s.record.Text(beads.Status) == beads.StatusInProgress && s.record.Text(beads.Assignee) == who
 }
 
 // worth returns an error if it is known what to do on the issue.
@@ -163,22 +150,19 @@ const usualAgents = 5
 // precedence.
 func configured(a *workspace.Run, r StartSwarmRequest) (swarm.Config, error) {
 	c := swarm.Defaults()
-	quorum := r.Quorum
 	if given := a.Config.Swarm; given != nil {
 		span, err := checkpoint.ParseSpan(given.Timeout)
 		if err != nil {
 			return c, err
 		}
-		c.Evaporation, c.Deposit, c.PerSubtask, c.Beta, c.Diversity = given.Evaporation, given.Deposit, given.PerSubtask, given.Beta, given.Diversity
-		c.MaxRounds, c.Timeout, c.Retries, c.LeastActive = given.MaxRounds, int(span/time.Second), given.Retries, given.LeastActive
-		quorum = cmp.Or(quorum, given.Quorum)
+		c = given.Config
+		c.Timeout = int(span / time.Second)
 	}
-	if quorum != "" {
-		fraction, err := swarm.ParseFraction(quorum)
-		if err != nil {
+	if r.Quorum != "" {
+		var err error
+		if c.Quorum, err = swarm.ParseFraction(r.Quorum); err != nil {
 			return c, workspace.Usage("quorum: "+err.Error(), "")
 		}
-		c.Quorum = fraction
 	}
 	c.MaxRounds = cmp.Or(r.MaxRounds, c.MaxRounds)
 	if r.Timeout > 0 {

@@ -9,6 +9,7 @@ import (
 	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/clone"
+	"stig/internal/trace"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/notes"
@@ -257,11 +258,20 @@ func columns(body string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// comments returns the comments of the issue, newest last, each under its author and day.
+// comments returns the comments of the issue, newest last, each under its author and day. What
+// the rounds of swarms left is only counted: the notes have the conclusion.
 func (v *issueView) comments() string {
 	var texts []string
+	folded := 0
 	for _, c := range v.Issue.Comments {
+		if t, err := trace.Parse(c.Text); err == nil && t.IsOfSwarm() {
+			folded++
+			continue
+		}
 		texts = append(texts, c.About()+":\n"+c.Text)
+	}
+	if folded > 0 {
+		texts = append(texts, fmt.Sprintf("%s of swarms: stig swarm report %s, stig trace list %[2]s", visible.Counted(folded, "trace"), v.Issue.ID))
 	}
 	return strings.Join(texts, "\n\n")
 }

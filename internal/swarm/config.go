@@ -62,29 +62,20 @@ const mostWhole = 1 << 24
 
 // validate returns what is wrong with a configuration.
 func (c Config) validate() error {
-	share := func(key string, f float64) error {
-		if !(f >= 0 && f <= 1) {
-			return fmt.Errorf("%s: must be 0 to 1; found %v", key, f)
-		}
-		return nil
-	}
-	for _, err := range []error{share("evaporation", c.Evaporation), share("deposit", c.Deposit), share("diversity", c.Diversity), c.Quorum.validate()} {
-		if err != nil {
-			return err
-		}
-	}
-	for _, whole := range []struct {
-		key   string
-		value int
-	}{{"per_subtask", c.PerSubtask}, {"beta", c.Beta}, {"max_rounds", c.MaxRounds}, {"timeout in seconds", c.Timeout}, {"retries", c.Retries}, {"least_active", c.LeastActive}} {
-		if whole.value < 1 || whole.value > mostWhole {
-			return fmt.Errorf("%s: must be 1 to %d; found %d", whole.key, mostWhole, whole.value)
+	for _, n := range []struct {
+		key        string
+		value      float64
+		least, top float64
+	}{
+		{"evaporation", c.Evaporation, 0, 1}, {"deposit", c.Deposit, 0, 1}, {"diversity", c.Diversity, 0, 1},
+		{"per_subtask", float64(c.PerSubtask), 1, mostWhole}, {"beta", float64(c.Beta), 1, mostWhole}, {"max_rounds", float64(c.MaxRounds), 1, mostWhole},
+		{"timeout in seconds", float64(c.Timeout), 1, mostWhole}, {"retries", float64(c.Retries), 1, mostWhole}, {"least_active", float64(c.LeastActive), 1, mostWhole},
+	} {
+		if !(n.value >= n.least && n.value <= n.top) {
+			return fmt.Errorf("%s: must be %.0f to %.0f; found %v", n.key, n.least, n.top, n.value)
 		}
 	}
-	if c.Deposit == 0 {
-		return fmt.Errorf("deposit: must be above 0; found 0")
-	}
-	return nil
+	return c.Quorum.validate()
 }
 
 // Fraction is a quorum, in integers: 2/3 of 6 is 4, where 0.67 of 6 would be 5.

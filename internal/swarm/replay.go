@@ -51,22 +51,9 @@ func Replay(operations []Operation) *State {
 
 // before is the order in which operations apply.
 func before(a, b *Operation) int {
-	if c := cmp.Compare(a.Round, b.Round); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(rank(a.Kind), rank(b.Kind)); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(a.At.Unix(), b.At.Unix()); c != 0 {
-		return c
-	}
-	if c := strings.Compare(a.Agent, b.Agent); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(a.numberOf(), b.numberOf()); c != 0 {
-		return c
-	}
-	if c := strings.Compare(string(a.Kind), string(b.Kind)); c != 0 {
+	c := cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.At.Unix(), b.At.Unix()),
+		strings.Compare(a.Agent, b.Agent), cmp.Compare(a.numberOf(), b.numberOf()), strings.Compare(string(a.Kind), string(b.Kind)))
+	if c != 0 {
 		return c
 	}
 	return strings.Compare(a.text(), b.text())
@@ -101,7 +88,11 @@ func (o *Operation) ValidateStart() error {
 	if o.Kind != Start || o.Swarm == "" || o.Agent == "" {
 		return errors.New("start: must name a swarm and who starts it")
 	}
-	if n := len(slices.Compact(slices.Sorted(slices.Values(o.Agents)))); n != len(o.Agents) || n < LeastAgents || n > MostAgents {
+	different := map[string]bool{}
+	for _, name := range o.Agents {
+		different[strings.ToLower(Canonical(name))] = true
+	}
+	if n := len(different); n != len(o.Agents) || n < LeastAgents || n > MostAgents {
 		return fmt.Errorf("agents: must be %d to %d different names; found %d", LeastAgents, MostAgents, n)
 	}
 	for _, name := range o.Agents {
@@ -134,6 +125,7 @@ func (s *State) begin(o *Operation) {
 	s.Swarm, s.Task, s.StartedBy, s.Started, s.Mode, s.Config = o.Swarm, o.Task, o.Agent, second(o.At), cmp.Or(o.Mode, Emergent), o.configured()
 	s.Round = 1
 	for _, name := range o.Agents {
+		name = Canonical(name)
 		s.Agents = append(s.Agents, &Agent{
 			Name: name, Role: Explorer, Status: Active, Last: s.Started, History: []RoleChange{},
 			Threshold: Figure(0.3 + float64(0.3*Chance(s.Swarm, 0, name, purposeTheta))),
@@ -231,28 +223,12 @@ func (s *State) probe(a *Agent, subtask string) bool {
 	return true
 }
 
-// Full reports whether a subtask has all its agents, not counting this one.
-func (s *State) Full(subtask, agent string) bool {
+// Probers are the agents that probe a subtask.
+func (s *State) Probers(subtask string) []string {
 	for _, c := range s.Claims {
 		if c.Subtask == folded(subtask) {
-			return len(c.Agents) >= s.Config.PerSubtask && !slices.Contains(c.Agents, agent)
+			return c.Agents
 		}
 	}
-	return false
-}
-
-// Solutions is how many commits an agent named in this round, not counting this one.
-func (s *State) Solutions(agent, commit string) int {
-	named := map[string]bool{}
-	for _, f := range s.Findings {
-		if f.Agent == agent && f.Round == s.Round && f.Commit != "" && f.Commit != commit {
-			named[f.Commit] = true
-		}
-	}
-	return len(named)
-}
-
-// Probes reports whether an agent probes a subtask.
-func (s *State) Probes(subtask, agent string) bool {
-	return slices.ContainsFunc(s.Claims, func(c *Claim) bool { return c.Subtask == folded(subtask) && slices.Contains(c.Agents, agent) })
+	return nil
 }

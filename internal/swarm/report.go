@@ -2,7 +2,6 @@ package swarm
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -62,31 +61,28 @@ func NewReport(s *State, at time.Time) *Report {
 	return r
 }
 
-// conclude returns the text of the solution that passed, else the last finding of a
-// synthesizer, else the newest finding on the leading idea.
+// conclude takes the last finding on the solution that passed; without one, the last finding of
+// a synthesizer, else the newest on the leading idea.
 func (r *Report) conclude() {
-	take := func(is func(Finding) bool) bool {
-		for _, f := range slices.Backward(r.State.Findings) {
-			if is(f) {
-				colon := ": "
-				if strings.Contains(f.Details, "\n") { // Markdown may begin with a fence or a list
-					colon = ":\n\n"
-				}
-				r.Conclusion, r.By = f.Idea+colon+f.Details, f.Agent
-				return true
-			}
+	var chosen *Finding
+	for i, f := range r.State.Findings {
+		byProof := r.Proof != nil && f.Agent == r.Proof.Agent && (r.Proof.Idea == "" || f.Idea == r.Proof.Idea)
+		bySynthesis := r.Proof == nil && r.State.Agent(f.Agent).Role == Synthesizer
+		if byProof || bySynthesis {
+			chosen = &r.State.Findings[i]
 		}
-		return false
 	}
-	if p := r.Proof; p != nil && take(func(f Finding) bool { return f.Agent == p.Agent && (p.Idea == "" || f.Idea == p.Idea) }) {
+	if ideas := r.State.Convergence.Ideas; chosen == nil && r.Proof == nil && len(ideas) > 0 {
+		chosen = r.State.Newest(ideas[0].Idea)
+	}
+	if chosen == nil {
 		return
 	}
-	if take(func(f Finding) bool { a := r.State.Agent(f.Agent); return a != nil && a.Role == Synthesizer }) {
-		return
+	colon := ": "
+	if strings.Contains(chosen.Details, "\n") { // Markdown may begin with a fence or a list
+		colon = ":\n\n"
 	}
-	if ideas := r.State.Convergence.Ideas; len(ideas) > 0 {
-		take(func(f Finding) bool { return f.Idea == ideas[0].Idea })
-	}
+	r.Conclusion, r.By = chosen.Idea+colon+chosen.Details, chosen.Agent
 }
 
 // DisplayName is an agent's name in reports: the six default names with their meanings.
@@ -97,6 +93,18 @@ func DisplayName(agent string) string {
 		}
 	}
 	return agent
+}
+
+// Canonical returns the name under which an agent acts. The default names are taken in any
+// case, with their meanings as reports show them, and by their meanings alone.
+func Canonical(name string) string {
+	for _, n := range names {
+		short, meaning, _ := strings.Cut(strings.TrimSuffix(n.display, ")"), " (")
+		if strings.EqualFold(name, short) || name == meaning || strings.EqualFold(name, n.display) {
+			return n.name
+		}
+	}
+	return name
 }
 
 // names are the default agents. They do not divide the work.

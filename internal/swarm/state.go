@@ -152,10 +152,11 @@ type Warned struct {
 	Suggestions []string          `json:"suggestions"`
 }
 
-// Agent returns an agent by name; nil for none.
+// Agent returns an agent by name, in any case; nil for none.
 func (s *State) Agent(name string) *Agent {
+	name = Canonical(name)
 	for _, a := range s.Agents {
-		if a.Name == name {
+		if strings.EqualFold(a.Name, name) {
 			return a
 		}
 	}
@@ -192,6 +193,9 @@ func (s *State) SeenBy(agent string) *State {
 	if !s.Blind() {
 		return s
 	}
+	if a := s.Agent(agent); a != nil {
+		agent = a.Name
+	}
 	seen := *s
 	seen.Findings = slices.DeleteFunc(slices.Clone(s.Findings), func(f Finding) bool { return f.Agent != agent })
 	seen.Signals = slices.DeleteFunc(slices.Clone(s.Signals), func(g Signal) bool { return g.From != agent })
@@ -227,6 +231,16 @@ func (s *State) direction(name string) *Direction {
 		s.Directions = append(s.Directions, d)
 	}
 	return d
+}
+
+// Newest is the newest finding on an idea; nil for none.
+func (s *State) Newest(idea string) *Finding {
+	for i := len(s.Findings) - 1; i >= 0; i-- {
+		if s.Findings[i].Idea == idea {
+			return &s.Findings[i]
+		}
+	}
+	return nil
 }
 
 // ordered sorts what has a natural order.

@@ -287,10 +287,10 @@ func settings() (all []setting) {
 		change(&s.arm)
 		all = append(all, s)
 	}
-	for _, k := range []int{2, 5, 7, 10} {
+	for _, k := range []int{2, 5, 10} {
 		with(fmt.Sprintf("%d options", k), func(a *arm) { a.options = k })
 	}
-	for _, q := range []swarm.Fraction{{Over: 2, Under: 5}, {Over: 2, Under: 3}, {Over: 1, Under: 1}} {
+	for _, q := range []swarm.Fraction{{Over: 2, Under: 5}, {Over: 1, Under: 1}} {
 		with("5 explorers, quorum "+q.String(), func(a *arm) { a.quorum, a.agents = q, 5 })
 	}
 	for _, stops := range []bool{false, true} {
@@ -298,12 +298,8 @@ func settings() (all []setting) {
 			a.equal, a.options, a.agents, a.stops, a.scouts, a.quorum = true, 2, 10, stops, true, swarm.Fraction{Over: 9, Under: 10}
 		})
 	}
-	for _, k := range []int{0, 2, 4} {
-		with(fmt.Sprintf("10 explorers, %d failing", k), func(a *arm) { a.agents, a.failing = 10, k })
-	}
-	for _, k := range []int{2, 4} {
-		with(fmt.Sprintf("10 explorers, %d lying", k), func(a *arm) { a.agents, a.lying = 10, k })
-	}
+	with("10 explorers, 4 failing", func(a *arm) { a.agents, a.failing = 10, 4 })
+	with("10 explorers, 4 lying", func(a *arm) { a.agents, a.lying = 10, 4 })
 	return all
 }
 
@@ -315,11 +311,11 @@ func TestStudy(t *testing.T) {
 		n = sample.Rounds(1)
 	}
 	var text strings.Builder
-	text.WriteString("| setting | right | one explorer | majority vote | converged | rounds |\n|---|---|---|---|---|---|\n")
+	text.WriteString("| setting | right | one explorer | majority vote | converged |\n|---|---|---|---|---|\n")
 	for _, s := range settings() {
 		f := s.run(n)
 		t.Logf("%s: right %s, one explorer %s, majority vote %s, converged %s, rounds %.2f ± %.2f", s.name, f.right, f.alone, f.vote, f.converged, f.rounds, f.half)
-		fmt.Fprintf(&text, "| %s | %.1f | %.1f | %.1f | %.1f | %.1f |\n", s.name, 100*f.right.p, 100*f.alone.p, 100*f.vote.p, 100*f.converged.p, f.rounds)
+		fmt.Fprintf(&text, "| %s | %.1f | %.1f | %.1f | %.1f |\n", s.name, 100*f.right.p, 100*f.alone.p, 100*f.vote.p, 100*f.converged.p)
 	}
 	if *write {
 		keep(t, text.String())

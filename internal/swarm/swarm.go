@@ -12,7 +12,6 @@
 package swarm
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -127,7 +126,7 @@ type Verdict struct {
 	Passed bool   `json:"passed"`
 	Why    string `json:"why,omitempty"` // it did not pass
 
-	Changed []string `json:"changed,omitempty"` // files that the acceptance criteria name
+	Changed []string `json:"changed,omitempty"` // in records of older versions: changed files that the criteria name
 }
 
 // Figure is a number printed with 12 decimals.
@@ -147,89 +146,114 @@ func (o Operation) numberOf() int {
 	return n
 }
 
-// mostName limits a name in an operation, mostText a text, and mostLine the whole, in bytes,
-// since traces with several operations have limited room.
+// Limits of an operation in bytes, since traces with several operations have limited room: of a
+// name, of a text, and of the whole.
 const (
-	mostName = 300
-	mostText = 2500
-	mostLine = 5000
-
+	mostName  = 300
+	mostText  = 2500
+	mostLine  = 5000
 	mostIdeas = 20 // ideas that a finding agrees with
 )
 
-// Keys are the keys that count in an agent's operation, by kind.
-func Keys(kind Kind) []string {
-	switch kind {
-	case Deposit:
-		return []string{"direction", "amount"}
-	case Stop:
-		return []string{"target", "reason", "evidence"}
-	case Probe:
-		return []string{"subtask"}
-	case Find:
-		return []string{"core_idea", "direction", "perspective", "details", "agrees_with", "branch"}
-	case Host:
-		return []string{"exploring", "claimed", "note"}
-	}
-	return nil
+// field is a text in an agent's operation.
+type field struct {
+	key    string
+	also   []string // other names for it in an answer, as plain returns them
+	in     func(*Operation) *string
+	most   int
+	needed bool
 }
+
+// fields are the texts that count in an agent's operation, by kind.
+var fields = map[Kind][]field{
+	Deposit: {direction},
+	Stop: {
+		{"target", []string{"targetdirection"}, func(o *Operation) *string { return &o.Target }, mostName, true},
+		{"reason", nil, func(o *Operation) *string { return &o.Reason }, mostName, true},
+		{"evidence", nil, func(o *Operation) *string { return &o.Evidence }, mostText, true},
+	},
+	Probe: {{"subtask", []string{"description"}, func(o *Operation) *string { return &o.Subtask }, mostName, true}},
+	Find: {
+		{"core_idea", []string{"idea"}, func(o *Operation) *string { return &o.Idea }, mostName, true},
+		direction,
+		{"perspective", nil, func(o *Operation) *string { return &o.Perspective }, mostName, false},
+		{"details", nil, func(o *Operation) *string { return &o.Details }, mostText, true},
+		{"branch", nil, func(o *Operation) *string { return &o.Branch }, mostLine, false},
+	},
+	Host: {
+		{"exploring", []string{"exploringdirection", "currentexploringdirection"}, func(o *Operation) *string { return &o.Exploring }, mostName, false},
+		{"claimed", []string{"claimedsubtask", "currentclaimedsubtask"}, func(o *Operation) *string { return &o.Claimed }, mostName, false},
+		{"note", nil, func(o *Operation) *string { return &o.Note }, mostText, false},
+	},
+}
+
+var direction = field{"direction", nil, func(o *Operation) *string { return &o.Direction }, mostName, true}
 
 // Normal normalizes an agent's operation for Validate and Replay: it keeps only the keys of its
 // kind, folds texts and turns ideas into slugs.
 func (o Operation) Normal() Operation {
 	n := Operation{Swarm: o.Swarm, Round: o.Round, Agent: o.Agent, ID: o.ID, Kind: o.Kind, At: o.At}
+	for _, f := range fields[o.Kind] {
+		text := trimmed(*f.in(&o))
+		if f.most != mostText {
+			text = visible.OneLine(text)
+		}
+		*f.in(&n) = text
+	}
 	switch o.Kind {
 	case Deposit:
-		n.Direction, n.Amount = folded(o.Direction), o.Amount
+		n.Amount = o.Amount
 	case Stop:
-		n.Target, n.Reason, n.Evidence = folded(o.Target), o.Reason, trimmed(o.Evidence)
-	case Probe:
-		n.Subtask = folded(o.Subtask)
+		n.Reason = strings.ReplaceAll(strings.ToLower(n.Reason), " ", "_")
 	case Find:
-		n.Idea, n.Direction, n.Perspective, n.Details = slug(o.Idea), folded(o.Direction), folded(o.Perspective), trimmed(o.Details)
-		n.Branch, n.Commit = folded(o.Branch), o.Commit
+		n.Idea, n.Commit = slug(o.Idea), o.Commit
 		for _, idea := range o.AgreesWith {
 			if idea = slug(idea); idea != "" && !slices.Contains(n.AgreesWith, idea) {
 				n.AgreesWith = append(n.AgreesWith, idea)
 			}
 		}
-	case Host:
-		n.Exploring, n.Claimed, n.Note = folded(o.Exploring), folded(o.Claimed), trimmed(o.Note)
 	}
 	return n
 }
 
 // Texts are the free texts in an operation.
 func (o Operation) Texts() []string {
-	return slices.Concat([]string{
-		o.Task, o.Direction, o.Target, o.Evidence, o.Subtask, o.Idea, o.Perspective, o.Details, o.Branch, o.Exploring, o.Claimed, o.Note,
-	}, o.Directions, o.AgreesWith)
+	list := append([]string{o.Task}, slices.Concat(o.Directions, o.AgreesWith)...)
+	for _, f := range fields[o.Kind] {
+		list = append(list, *f.in(&o))
+	}
+	return list
 }
 
 // Validate returns what is wrong with an agent's operation, whatever the blackboard contains.
 func (o Operation) Validate() error {
-	if n := len(o.AgreesWith); n > mostIdeas {
-		return fmt.Errorf("agrees_with: must be at most %d ideas; found %d", mostIdeas, n)
-	}
-	size := len(o.Branch) + len(o.Commit) + len(o.Swarm) + len(o.Agent) + len(o.ID)
-	for _, idea := range o.AgreesWith {
-		size += len(idea) + 1
-	}
-	for _, text := range []struct {
-		key, value string
-		most       int
-	}{
-		{"direction", o.Direction, mostName}, {"target", o.Target, mostName}, {"subtask", o.Subtask, mostName}, {"core_idea", o.Idea, mostName},
-		{"perspective", o.Perspective, mostName}, {"exploring", o.Exploring, mostName}, {"claimed", o.Claimed, mostName},
-		{"evidence", o.Evidence, mostText}, {"details", o.Details, mostText}, {"note", o.Note, mostText},
-	} {
-		if len(text.value) > text.most {
-			return fmt.Errorf("%s: must be at most %d bytes; found %d", text.key, text.most, len(text.value))
+	if fields[o.Kind] == nil {
+		if o.Kind == Role {
+			return fmt.Errorf("role: is drawn when a round is settled, and cannot be set")
 		}
-		size += len(text.value)
+		return fmt.Errorf("operation: must be %s; found %q", joined(ofAgents), o.Kind)
 	}
-	if err := o.validateKind(); err != nil {
-		return err
+	size := len(o.Commit) + len(o.Swarm) + len(o.Agent) + len(o.ID) + len(strings.Join(o.AgreesWith, ", "))
+	for _, f := range fields[o.Kind] {
+		text := *f.in(&o)
+		if size += len(text); len(text) > f.most {
+			return fmt.Errorf("%s: must be at most %d bytes; found %d", f.key, f.most, len(text))
+		}
+	}
+	switch {
+	case math.IsNaN(o.Amount) || o.Amount < 0 || o.Amount > 1:
+		return fmt.Errorf("amount: must be above 0 and at most 1; found %v", o.Amount)
+	case o.Kind == Stop && !slices.Contains(Reasons, o.Reason):
+		return fmt.Errorf("reason: must be %s; found %q", strings.Join(Reasons, ", "), o.Reason)
+	case o.Kind == Host && o.Exploring+o.Claimed+o.Note == "":
+		return fmt.Errorf("state: must have exploring, claimed or note")
+	case len(o.AgreesWith) > mostIdeas:
+		return fmt.Errorf("agrees_with: must be at most %d ideas; found %d", mostIdeas, len(o.AgreesWith))
+	}
+	for _, f := range fields[o.Kind] {
+		if f.needed && *f.in(&o) == "" {
+			return fmt.Errorf("%s: missing", f.key)
+		}
 	}
 	if 6*size+512 <= mostLine { // its JSON is no longer than that
 		return nil
@@ -238,39 +262,6 @@ func (o Operation) Validate() error {
 		return fmt.Errorf("%s: must be at most %d bytes in all; found %d", o.Kind, mostLine, len(line))
 	}
 	return nil
-}
-
-func (o Operation) validateKind() error {
-	need := func(key, value string) error {
-		if value == "" {
-			return fmt.Errorf("%s: missing", key)
-		}
-		return nil
-	}
-	switch o.Kind {
-	case Deposit:
-		if math.IsNaN(o.Amount) || o.Amount < 0 || o.Amount > 1 {
-			return fmt.Errorf("amount: must be above 0 and at most 1; found %v", o.Amount)
-		}
-		return need("direction", o.Direction)
-	case Stop:
-		if !slices.Contains(Reasons, o.Reason) {
-			return fmt.Errorf("reason: must be %s; found %q", strings.Join(Reasons, ", "), o.Reason)
-		}
-		return cmp.Or(need("target", o.Target), need("evidence", o.Evidence))
-	case Probe:
-		return need("subtask", o.Subtask)
-	case Find:
-		return cmp.Or(need("core_idea", o.Idea), need("direction", o.Direction), need("details", o.Details))
-	case Host:
-		if o.Exploring+o.Claimed+o.Note == "" {
-			return fmt.Errorf("state: must have exploring, claimed or note")
-		}
-		return nil
-	case Role:
-		return fmt.Errorf("role: is drawn when a round is settled, and cannot be set")
-	}
-	return fmt.Errorf("operation: must be %s; found %q", joined(ofAgents), o.Kind)
 }
 
 func joined[T ~string](list []T) string {

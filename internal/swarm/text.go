@@ -32,140 +32,139 @@ func (r *Report) Text() string {
 	} {
 		fmt.Fprintf(&b, "%-7s %s\n", row[0], row[1])
 	}
-	r.convergence(&b)
-	r.ideas(&b)
-	r.agents(&b)
-	r.roles(&b)
-	r.directions(&b)
-	r.solutions(&b)
-	b.WriteString("\n## Conclusion\n\n")
-	if r.Proof != nil {
-		fmt.Fprintf(&b, "The solution of %s on branch %s (%.12s) passed the acceptance criteria.\n\n", DisplayName(r.Proof.Agent), r.Proof.Branch, r.Proof.Commit)
-		if list := r.Proof.Changed; len(list) > 0 {
-			fmt.Fprintf(&b, "It changed %s, which the criteria name: read that before you merge it.\n\n", strings.Join(list, ", "))
-		}
+	section := func(title string, lines []string) {
+		b.WriteString("\n## " + title + "\n\n" + cmp.Or(strings.Join(lines, "\n"), "None.") + "\n")
 	}
-	if r.Conclusion == "" {
-		b.WriteString("No agent found anything.\n")
-	} else {
-		fmt.Fprintf(&b, "%s\n\n(%s)\n", r.Conclusion, DisplayName(r.By))
+	c := r.State.Convergence
+	section("Convergence", append(rows(r.measures(), measure.line), fmt.Sprintf(
+		"\nDiversity is the mean of perspectives %s (mark: %.0f %%), ideas %s (%.0f %%) and concentrations %s (%.0f %%).",
+		c.Coverage.Percent(), 100*markCoverage, c.Orthogonality.Percent(), 100*markOrthogonality, c.Entropy.Percent(), 100*markEntropy)))
+	number := 0
+	section(fmt.Sprintf("Consensus ideas (%d supporters are a quorum)", c.Needed), rows(r.Consensus, func(i Idea) string {
+		number++
+		return fmt.Sprintf("%d. %s: %d of %d, %s, concentration %.2f", number, i.Idea, len(i.Supporters), r.Active, i.Share.Percent(), i.Concentration)
+	}))
+	section("Unique ideas", rows(r.Unique, func(i Idea) string { return fmt.Sprintf("- %s (%s)", i.Idea, DisplayName(i.Supporters[0])) }))
+	section("Agents", append([]string{"| agent | role | state | rounds | findings | deposits |\n|---|---|---|---|---|---|"}, rows(r.State.Agents, func(a *Agent) string {
+		return fmt.Sprintf("| %s | %s | %s | %d | %d | %d |", DisplayName(a.Name), title(a.Role), a.Status, a.Rounds, a.Found, a.Deposits)
+	})...))
+	section("Roles by round", append([]string{fmt.Sprintf("T0: %s × %d", title(Explorer), r.Agents)}, rows(r.State.Roles, RoleCount.line)...))
+	section("Concentrations", rows(r.State.Directions, (*Direction).line))
+	if len(r.State.Verdicts) > 0 {
+		section("Solutions", rows(r.State.solutions(), func(v Verdict) string {
+			return fmt.Sprintf("- %s, branch %s (%.12s): %s", DisplayName(v.Agent), v.Branch, v.Commit, v.said())
+		}))
 	}
-	fmt.Fprintf(&b, "\nDepth that the issue deserves now: %s\n", r.Depth)
+	section("Conclusion", []string{r.Answer()})
 	return b.String()
 }
 
-func (r *Report) convergence(b *strings.Builder) {
-	s, c := r.State, r.State.Convergence
-	b.WriteString("\n## Convergence\n\n")
-	for _, row := range []struct {
-		name  string
-		share float64
-		ok    bool
-		text  string
-	}{
-		{"stability", float64(c.StableRounds) / float64(max(1, s.Config.Beta)), c.Stable, fmt.Sprintf("%d/%d", c.StableRounds, s.Config.Beta)},
-		{"quorum", float64(c.Share), c.Quorum, c.Share.Percent()},
-		{"diversity", float64(c.Diversity), float64(c.Diversity) >= s.Config.Diversity, c.Diversity.Percent()},
-	} {
-		mark := "no"
-		if row.ok {
-			mark = "yes"
-		}
-		fmt.Fprintf(b, "%-10s %s %-3s %s\n", row.name, Bar(row.share), mark, row.text)
+// measure is a part of the convergence that is drawn as a bar.
+type measure struct {
+	name  string
+	share float64
+	limit float64 // 0 for none
+	ok    bool
+	text  string
+}
+
+func (r *Report) measures() []measure {
+	c, config := r.State.Convergence, r.State.Config
+	return []measure{
+		{"stability", float64(c.StableRounds) / float64(max(1, config.Beta)), 1, c.Stable, fmt.Sprintf("%d/%d", c.StableRounds, config.Beta)},
+		{"quorum", float64(c.Share), float64(config.Quorum.Over) / float64(max(1, config.Quorum.Under)), c.Quorum, c.Share.Percent()},
+		{"diversity", float64(c.Diversity), config.Diversity, float64(c.Diversity) >= config.Diversity, c.Diversity.Percent()},
 	}
-	fmt.Fprintf(b, "\nDiversity is the mean of perspectives %s (mark: %.0f %%), ideas %s (%.0f %%) and concentrations %s (%.0f %%).\n",
-		c.Coverage.Percent(), 100*markCoverage, c.Orthogonality.Percent(), 100*markOrthogonality, c.Entropy.Percent(), 100*markEntropy)
+}
+
+func (m measure) line() string {
+	return fmt.Sprintf("%-10s %s %-3s %s", m.name, Bar(m.share), map[bool]string{true: "yes", false: "no"}[m.ok], m.text)
 }
 
 // Percent formats a share for people.
 func (f Figure) Percent() string { return fmt.Sprintf("%.0f %%", 100*float64(f)) }
 
-func (r *Report) ideas(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## Consensus ideas (%d supporters are a quorum)\n\n", r.State.Convergence.Needed)
-	for i, idea := range r.Consensus {
-		fmt.Fprintf(b, "%d. %s: %d of %d, %s, concentration %.2f\n", i+1, idea.Idea, len(idea.Supporters), r.Active, idea.Share.Percent(), idea.Concentration)
-	}
-	if len(r.Consensus) == 0 {
-		b.WriteString("None.\n")
-	}
-	b.WriteString("\n## Unique ideas\n\n")
-	for _, idea := range r.Unique {
-		fmt.Fprintf(b, "- %s (%s)\n", idea.Idea, DisplayName(idea.Supporters[0]))
-	}
-	if len(r.Unique) == 0 {
-		b.WriteString("None.\n")
-	}
+func (d *Direction) line() string {
+	return fmt.Sprintf("%s %.2f %s", Bar(float64(d.Concentration)), d.Concentration, d.Name)
 }
 
-func (r *Report) agents(b *strings.Builder) {
-	b.WriteString("\n## Agents\n\n| agent | role | state | rounds | findings | deposits |\n|---|---|---|---|---|---|\n")
-	for _, a := range r.State.Agents {
-		fmt.Fprintf(b, "| %s | %s | %s | %d | %d | %d |\n", DisplayName(a.Name), title(a.Role), a.Status, a.Rounds, a.Found, a.Deposits)
-	}
-}
-
-func (r *Report) roles(b *strings.Builder) {
-	b.WriteString("\n## Roles by round\n\n")
-	fmt.Fprintf(b, "T0: %s × %d\n", title(Explorer), r.Agents)
-	for _, count := range r.State.Roles {
-		var some []string
-		for _, role := range []string{Explorer, DeepAnalyst, Debater, Synthesizer} {
-			if n := count.Agents[role]; n > 0 {
-				some = append(some, fmt.Sprintf("%s × %d", title(role), n))
-			}
+func (c RoleCount) line() string {
+	var some []string
+	for _, role := range []string{Explorer, DeepAnalyst, Debater, Synthesizer} {
+		if n := c.Agents[role]; n > 0 {
+			some = append(some, fmt.Sprintf("%s × %d", title(role), n))
 		}
-		fmt.Fprintf(b, "T%d: %s\n", count.Round, strings.Join(some, ", "))
 	}
+	return fmt.Sprintf("T%d: %s", c.Round, strings.Join(some, ", "))
 }
 
-func (r *Report) directions(b *strings.Builder) {
-	b.WriteString("\n## Concentrations\n\n")
-	for _, d := range r.State.Directions {
-		fmt.Fprintf(b, "%s %.2f %s\n", Bar(float64(d.Concentration)), d.Concentration, d.Name)
-	}
-	if len(r.State.Directions) == 0 {
-		b.WriteString("None.\n")
-	}
-}
-
-// solutions lists the results of the acceptance criteria: for each solution that passed, and
-// for the newest one of each other agent.
-func (r *Report) solutions(b *strings.Builder) {
-	var lines []string
+// solutions are the verdicts to show: those that passed, and the newest of each other agent.
+func (s *State) solutions() (list []Verdict) {
 	seen := map[string]bool{}
-	for _, v := range slices.Backward(r.State.Verdicts) {
-		if seen[v.Agent] && !v.Passed {
-			continue
+	for _, v := range slices.Backward(s.Verdicts) {
+		if v.Passed || !seen[v.Agent] {
+			list = append(list, v)
 		}
 		seen[v.Agent] = true
-		said := "passed"
-		if !v.Passed {
-			said = cmp.Or(v.Why, "did not pass")
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// Answer is how the swarm ended and its conclusion, in Markdown, for the notes of the issue.
+func (r *Report) Answer() string {
+	var b strings.Builder
+	said := r.words()
+	b.WriteString(strings.ToUpper(said[:1]) + said[1:] + ".\n")
+	if r.Conclusion != "" {
+		by := DisplayName(r.By)
+		if r.Partial {
+			by = "The leading idea, by " + by
 		}
-		lines = append(lines, fmt.Sprintf("- %s, branch %s (%.12s): %s\n", DisplayName(v.Agent), v.Branch, v.Commit, said))
+		b.WriteString("\n" + by + ":\n\n")
+		for line := range strings.SplitSeq(visible.Text(visible.LF(r.Conclusion)), "\n") {
+			b.WriteString(strings.TrimRight("> "+line, " ") + "\n")
+		}
 	}
-	if len(lines) > 0 {
-		slices.Reverse(lines)
-		b.WriteString("\n## Solutions\n\n" + strings.Join(lines, ""))
+	var others []string
+	for _, idea := range r.State.Convergence.Ideas {
+		if !strings.HasPrefix(r.Conclusion, idea.Idea+":") && len(others) < mostOthers {
+			others = append(others, fmt.Sprintf("%s (%d of %d)", idea.Idea, len(idea.Supporters), r.Active))
+		}
 	}
+	if len(others) > 0 {
+		b.WriteString("\nOther ideas: " + strings.Join(others, ", ") + ".\n")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// mostOthers is how many ideas Answer lists beside the conclusion.
+const mostOthers = 8
+
+// words say how the swarm ended.
+func (r *Report) words() string {
+	swarm, after := fmt.Sprintf("swarm %s of %s", r.Swarm, visible.Counted(r.Agents, "agent")), "after "+visible.Counted(r.Rounds, "round")
+	support := "no agent found an idea"
+	if ideas := r.State.Convergence.Ideas; len(ideas) > 0 {
+		support = fmt.Sprintf("%d of %d active agents support %s", len(ideas[0].Supporters), r.Active, ideas[0].Idea)
+	}
+	switch r.Ended {
+	case "":
+		return fmt.Sprintf("%s is running; %s", swarm, support)
+	case Proved:
+		p := r.Proof
+		return fmt.Sprintf("%s found a solution %s that passes the acceptance criteria: commit %.12s of %s", swarm, after, p.Commit, DisplayName(p.Agent))
+	case Converged:
+		return fmt.Sprintf("%s converged %s: %s", swarm, after, support)
+	}
+	return fmt.Sprintf("%s ended without a consensus %s (%s): %s", swarm, after, r.Ended, support)
 }
 
 // SVG draws the convergence and the concentrations as bars.
 func (r *Report) SVG() string {
-	c := r.State.Convergence
-	type bar struct {
-		name  string
-		share float64
-		limit float64 // 0 for none
-	}
-	s := r.State
-	bars := []bar{
-		{"stability", float64(c.StableRounds) / float64(max(1, s.Config.Beta)), 1},
-		{"quorum", float64(c.Share), float64(s.Config.Quorum.Over) / float64(max(1, s.Config.Quorum.Under))},
-		{"diversity", float64(c.Diversity), s.Config.Diversity},
-	}
-	for _, d := range s.Directions {
-		bars = append(bars, bar{d.Name, float64(d.Concentration), 0})
+	bars := r.measures()
+	for _, d := range r.State.Directions {
+		bars = append(bars, measure{name: d.Name, share: float64(d.Concentration)})
 	}
 	var b strings.Builder
 	height := 40 + 24*len(bars)
@@ -181,6 +180,83 @@ func (r *Report) SVG() string {
 		fmt.Fprintf(&b, "<text x=\"580\" y=\"%d\">%.2f</text>\n", y+12, one.share)
 	}
 	return b.String() + "</svg>\n"
+}
+
+// Text formats what the blackboard has for readers: in prompts and in stig swarm status.
+func (s *State) Text() string {
+	var b strings.Builder
+	section := func(title string, rows []string) {
+		if len(rows) > 0 {
+			b.WriteString("\n" + title + "\n  " + strings.Join(rows, "\n  ") + "\n")
+		}
+	}
+	c := s.Convergence
+	fmt.Fprintf(&b, "stable %d/%d, %d of %d active are a quorum, diversity %s\n", c.StableRounds, s.Config.Beta, c.Needed, c.Active, c.Diversity.Percent())
+	section("Directions", rows(s.Directions, func(d *Direction) string { return d.line() + " (" + orNobody(d.Depositors) + ")" }))
+	section("Stop signals", rows(s.Signals, func(g Signal) string {
+		return fmt.Sprintf("%s: %s, %s: %s", g.Target, g.From, g.Reason, visible.OneLine(g.Evidence))
+	}))
+	section("Ideas", rows(c.Ideas, func(i Idea) string {
+		return fmt.Sprintf("%s: %d of %d (%s), concentration %.2f", i.Idea, len(i.Supporters), c.Active, orNobody(i.Supporters), i.Concentration)
+	}))
+	section("Findings, of each agent the newest", rows(s.currentFindings(), (*Finding).line))
+	section("Solutions that the acceptance criteria ran on", rows(s.solutions(), func(v Verdict) string { return fmt.Sprintf("%s, branch %s: %s", v.Agent, v.Branch, v.said()) }))
+	section("Probed", rows(s.Claims, func(c *Claim) string { return fmt.Sprintf("%s (%s)", c.Subtask, orNobody(c.Agents)) }))
+	section("Agents", rows(s.Agents, func(a *Agent) string {
+		return fmt.Sprintf("%s: %s, %s, %s", a.Name, a.Role, a.Status, visible.Counted(a.Found, "finding"))
+	}))
+	section("Warnings", rows(s.Warnings, Warned.String))
+	return visible.Text(b.String())
+}
+
+func rows[T any](list []T, row func(T) string) (lines []string) {
+	for _, one := range list {
+		lines = append(lines, row(one))
+	}
+	return lines
+}
+
+func (f *Finding) line() string {
+	text := fmt.Sprintf("%s, round %d, %s (%s): %s", f.Agent, f.Round, f.Idea, f.Direction, visible.OneLine(f.Details))
+	for _, more := range []struct{ name, value string }{{"perspective", f.Perspective}, {"agrees with", strings.Join(f.AgreesWith, ", ")}, {"branch", f.Branch}} {
+		if more.value != "" {
+			text += "; " + more.name + " " + more.value
+		}
+	}
+	return text
+}
+
+// Text formats the hosted state of an agent for its prompt.
+func (a *Agent) Text() string {
+	text := fmt.Sprintf("Your role is %s. Your response threshold is %.2f, your random exploration %.2f.\nSo far: %s, %s, %s.\n",
+		a.Role, a.Threshold, a.Random, visible.Counted(a.Rounds, "round"), visible.Counted(a.Found, "finding"), visible.Counted(a.Deposits, "deposit"))
+	for _, kept := range []struct{ name, value string }{{"Exploring", a.Exploring}, {"Claimed", a.Claimed}, {"Your note", a.Note}} {
+		if kept.value != "" {
+			text += kept.name + ": " + visible.Text(kept.value) + "\n"
+		}
+	}
+	return text
+}
+
+// String formats a warning with its figures and suggestions.
+func (w Warned) String() string {
+	var figures []string
+	for _, f := range []struct{ key, format string }{{"diversity", "%.2f"}, {"least", "below %.2f"}, {"rounds", "%.0f rounds without change"}} {
+		if value, ok := w.Figures[f.key]; ok {
+			figures = append(figures, fmt.Sprintf(f.format, value))
+		}
+	}
+	return w.Kind + ": " + strings.Join(figures, ", ") + "; " + strings.Join(w.Suggestions, ", ")
+}
+
+func orNobody(names []string) string { return cmp.Or(strings.Join(names, ", "), "nobody") }
+
+// said is how the criteria ended.
+func (v Verdict) said() string {
+	if v.Passed {
+		return "passed"
+	}
+	return cmp.Or(v.Why, "did not pass")
 }
 
 func escaped(text string) string {

@@ -26,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -43,6 +44,12 @@ type Trace struct {
 
 // Trailer is a line of the last paragraph, except the last.
 type Trailer struct{ Key, Value string }
+
+// IsOfSwarm reports whether a swarm left the trace: the record of a round, or a finding of an
+// agent.
+func (t Trace) IsOfSwarm() bool {
+	return t.Type == SwarmRound || t.Type == Finding && slices.ContainsFunc(t.Trailers, func(t Trailer) bool { return t.Key == "swarm" })
+}
 
 // MaxBytes limits the text of a trace. Longer content belongs in a file.
 const MaxBytes = 8 << 10

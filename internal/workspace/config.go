@@ -17,6 +17,7 @@ import (
 	"stig/internal/beads"
 	"stig/internal/fault"
 	"stig/internal/file"
+	"stig/internal/swarm"
 	"stig/schemas"
 )
 
@@ -104,20 +105,13 @@ func (c *Config) MayHold(labels []string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return slices.Contains(held, l) })
 }
 
-// SwarmConfig is the settings of swarms. Times have the format of checkpoint.ParseSpan.
+// SwarmConfig is the settings of swarms. Times have the format of checkpoint.ParseSpan; Timeout
+// stands for that of swarm.Config.
 type SwarmConfig struct {
-	Evaporation     float64 `json:"evaporation"`
-	Deposit         float64 `json:"deposit"`
-	PerSubtask      int     `json:"per_subtask"`
-	Beta            int     `json:"beta"`
-	Quorum          string  `json:"quorum"`
-	Diversity       float64 `json:"diversity"`
-	MaxRounds       int     `json:"max_rounds"`
-	Timeout         string  `json:"timeout"`
-	RoundTimeout    string  `json:"round_timeout"`
-	ResponseTimeout string  `json:"response_timeout"`
-	Retries         int     `json:"retries"`
-	LeastActive     int     `json:"least_active"`
+	swarm.Config
+	Timeout         string `json:"timeout"`
+	RoundTimeout    string `json:"round_timeout"`
+	ResponseTimeout string `json:"response_timeout"`
 }
 
 // View is a named list of issues.

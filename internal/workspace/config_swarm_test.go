@@ -16,9 +16,8 @@ func TestSwarmDefaults(t *testing.T) {
 	if err := cue.Decode(schemas.Config, "#Config", "test.cue", []byte("swarm: {}"), &c); err != nil {
 		t.Fatal(err)
 	}
-	d, s := swarm.Defaults(), c.Swarm
-	if s.Evaporation != d.Evaporation || s.Deposit != d.Deposit || s.PerSubtask != d.PerSubtask || s.Beta != d.Beta || s.Quorum != d.Quorum.String() ||
-		s.Diversity != d.Diversity || s.MaxRounds != d.MaxRounds || s.Timeout != "60m" || d.Timeout != 3600 || s.Retries != d.Retries || s.LeastActive != d.LeastActive {
-		t.Errorf("%+v, %+v", s, d)
+	d, got := swarm.Defaults(), c.Swarm.Config
+	if got.Timeout = d.Timeout; got != d || c.Swarm.Timeout != "60m" || d.Timeout != 3600 {
+		t.Errorf("%+v, %+v", c.Swarm, d)
 	}
 }

@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -107,4 +108,29 @@ func swarmState(a *cli.App) *cobra.Command {
 			cmd.Flags().StringVar(&o.Claimed, "claimed", "", "the part of the question, as `TEXT`")
 			cmd.Flags().StringVarP(&o.Note, "message", "m", "", "a note to itself, as `TEXT`")
 		})
+}
+
+func swarmChoose(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "choose ID",
+		Short: "draw where an agent may look next",
+		Long: "Draw where the agent may look next: follow a direction by its concentration, take one that\n" +
+			"nobody covered, or go anywhere. It is a suggestion; the agent decides. An empty direction is\n" +
+			"one that nobody has named yet.",
+		Args:    cli.Takes(1, 1, "an issue"),
+		Example: "  stig swarm choose demo-1 --actor tanwei",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			chosen, err := loop.ChooseSwarm(cmd.Context(), a.Run, args[0])
+			return a.Result("swarm-choice", chosen, err, func() error {
+				direction := cmp.Or(chosen.Direction, "one that nobody named yet")
+				text := fmt.Sprintf("%s: %s", chosen.Kind, direction)
+				if chosen.Inhibited {
+					text += " (stop signals kept it from following)"
+				}
+				return a.Print(text + "\n")
+			})
+		},
+	}
+	a.Acts(cmd)
+	return cmd
 }

@@ -2,16 +2,59 @@ package workers
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
 	"stig/internal/loop"
-	"stig/internal/swarm"
-	"stig/internal/visible"
 	"stig/internal/workspace"
 )
+
+func swarmRound(a *cli.App) *cobra.Command {
+	var r loop.SettleSwarmRequest
+	cmd := &cobra.Command{
+		Use:   "round ID",
+		Short: "settle the running round",
+		Long: "Settle the running round of a swarm that you started. The acceptance criteria run on each\n" +
+			"solution that a finding names with --branch. Findings become traces of their agents. An agent\n" +
+			"that did nothing in the round is missing; the second time in a row it is degraded, and no\n" +
+			"longer counts.",
+		Args:    cli.Takes(1, 1, "an issue"),
+		Example: "  stig swarm round demo-1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.ID = args[0]
+			done, err := loop.SettleSwarm(cmd.Context(), a.Run, r)
+			if err != nil {
+				return err
+			}
+			return printSwarmEdit(a, done, r.DryRun, done.String())
+		},
+	}
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}
+
+func swarmEnd(a *cli.App) *cobra.Command {
+	var r loop.EndSwarmRequest
+	cmd := &cobra.Command{
+		Use:     "end ID",
+		Short:   "end a swarm as it is",
+		Long:    "End a swarm that you started, as it is. The issue goes back to whoever works on it next.",
+		Args:    cli.Takes(1, 1, "an issue"),
+		Example: "  stig swarm end demo-1 -m 'the customer decided'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.ID = args[0]
+			done, err := loop.EndSwarm(cmd.Context(), a.Run, r)
+			if err != nil {
+				return err
+			}
+			return printSwarmEdit(a, done, r.DryRun, fmt.Sprintf("swarm %s on %s: %s", done.Swarm, done.ID, done.Ended))
+		},
+	}
+	cmd.Flags().StringVarP(&r.Note, "message", "m", "", "why, as `TEXT`")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}
 
 func swarmStatus(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
@@ -31,93 +74,44 @@ func swarmStatus(a *cli.App) *cobra.Command {
 }
 
 func statusText(s *loop.SwarmStatus) string {
-	var b strings.Builder
 	now := fmt.Sprintf("round %d runs", s.Round)
 	if s.Ended != "" {
 		now = "ended: " + string(s.Ended)
 	}
-	fmt.Fprintf(&b, "swarm %s on %s, %s: %s\n", s.Swarm, s.ID, s.Mode, now)
-	c := s.Convergence
-	fmt.Fprintf(&b, "stable %d/%d, %d of %d active are a quorum, diversity %.0f %%\n", c.StableRounds, s.Config.Beta, c.Needed, c.Active, 100*float64(c.Diversity))
-	section := func(title string, n int) {
-		if n > 0 {
-			fmt.Fprintf(&b, "\n%s\n", title)
-		}
-	}
-	section("Directions", len(s.Directions))
-	for _, d := range s.Directions {
-		fmt.Fprintf(&b, "  %s %.2f %s (%s)\n", swarm.Bar(float64(d.Concentration)), d.Concentration, d.Name, orNone(d.Depositors))
-	}
-	section("Stop signals", len(s.Signals))
-	for _, g := range s.Signals {
-		fmt.Fprintf(&b, "  %s: %s, %s: %s\n", g.Target, g.From, g.Reason, visible.FirstLine(g.Evidence))
-	}
-	section("Ideas", len(c.Ideas))
-	for _, idea := range c.Ideas {
-		fmt.Fprintf(&b, "  %s: %d of %d (%s)\n", idea.Idea, len(idea.Supporters), c.Active, orNone(idea.Supporters))
-	}
-	section("Probed", len(s.Claims))
-	for _, claim := range s.Claims {
-		fmt.Fprintf(&b, "  %s (%s)\n", claim.Subtask, orNone(claim.Agents))
-	}
-	section("Agents", len(s.Agents))
-	for _, one := range s.Agents {
-		fmt.Fprintf(&b, "  %s: %s, %s, %s\n", one.Name, one.Role, one.Status, visible.Counted(one.Found, "finding"))
-	}
-	for _, w := range s.Warnings {
-		fmt.Fprintf(&b, "\nwarning: %s\n", warnedText(w))
-	}
-	return b.String()
-}
-
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "nobody"
-	}
-	return strings.Join(names, ", ")
+	return fmt.Sprintf("swarm %s on %s, %s: %s\n%s", s.Swarm, s.ID, s.Mode, now, s.Text())
 }
 
 func swarmReport(a *cli.App) *cobra.Command {
-	var r loop.SwarmReportRequest
 	var svg bool
 	cmd := &cobra.Command{
 		Use:   "report ID",
 		Short: "show the result of a swarm",
 		Long: "Show the result of the newest swarm on an issue: convergence, ideas, agents, roles by round,\n" +
-			"concentrations, and the conclusion. --checkpoint writes it as the issue's state estimate.",
+			"concentrations, and the conclusion.",
 		Args:    cli.Takes(1, 1, "an issue"),
-		Example: "  stig swarm report demo-1\n  stig swarm report demo-1 --svg >swarm.svg\n  stig swarm report demo-1 --checkpoint",
+		Example: "  stig swarm report demo-1\n  stig swarm report demo-1 --svg >swarm.svg",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.ID = args[0]
-			if svg && (a.JSON || r.Checkpoint) {
-				return workspace.Usage("--svg excludes --json and --checkpoint", "omit one of them")
+			if svg && a.JSON {
+				return workspace.Usage("--svg and --json cannot be used together", "omit one of them")
 			}
-			done, err := loop.ReportSwarm(cmd.Context(), a.Run, r)
+			done, err := loop.ReportSwarm(cmd.Context(), a.Run, loop.SwarmReportRequest{ID: args[0]})
 			if err != nil {
 				return err
 			}
-			return printReport(a, done, svg, r.DryRun)
+			return printReport(a, done, svg)
 		},
 	}
 	cmd.Flags().BoolVar(&svg, "svg", false, "print the bars as SVG")
-	cmd.Flags().BoolVar(&r.Checkpoint, "checkpoint", false, "write it as the issue's state estimate, with evidence")
-	a.Writes(cmd, &r.DryRun)
+	a.Acts(cmd)
 	return cmd
 }
 
-func printReport(a *cli.App, done *loop.SwarmReported, svg, dryRun bool) error {
+func printReport(a *cli.App, done *loop.SwarmReported, svg bool) error {
 	switch {
-	case a.JSON && done.Written != nil:
-		return a.PrintEdit("swarm-report", done, done.Written.Lines, dryRun)
 	case a.JSON:
 		return a.PrintJSON("swarm-report", done)
 	case svg:
 		return a.Data(done.SVG())
-	case done.Written != nil && dryRun:
-		return a.PrintDiff(done.Written.Lines)
 	}
-	if err := a.Print(done.Text()); err != nil || done.Written == nil {
-		return err
-	}
-	return a.Printf("\nwritten as the state estimate of %s\n", done.ID)
+	return a.Print(done.Text())
 }
