@@ -426,10 +426,11 @@ func (l *loop) taken(r *Run) (*clone.Taken, error) {
 		return nil, nil
 	}
 	last := said[len(said)-1]
-	if !l.takes(last, checkpoint.OnMyWord, checkpoint.TakeIt, checkpoint.NoSecret) {
+	worker := l.takenWorker(last)
+	if worker == "" && !l.takes(last, checkpoint.OnMyWord, checkpoint.TakeIt, checkpoint.NoSecret) {
 		return nil, nil
 	}
-	t := &clone.Taken{By: last.Answer.By, Word: visible.OneLine(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash())}
+	t := &clone.Taken{By: last.Answer.By, Word: visible.OneLine(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash()), Worker: worker}
 	runs, _, err := l.runs()
 	for _, e := range runs {
 		if e.Issue == r.Issue && e.ID != r.ID && e.Taken != nil && e.Taken.Part == t.Part && !clone.Outcome(e.Outcome).IsRepeated() {

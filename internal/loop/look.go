@@ -128,7 +128,7 @@ func (l *loop) lostTo(r *Run, record *beads.Record) (gone, closed bool) {
 		return true, false
 	case record.Text(beads.Status) == beads.StatusInProgress:
 		holder := record.Text(beads.Assignee)
-		if gone = holder != "" && holder != l.name; gone {
+		if gone = holder != "" && holder != holderOf(r.Run); gone {
 			r.Why = "the issue is assigned to " + workspace.Visible(holder)
 		}
 		return gone, false
