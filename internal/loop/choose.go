@@ -110,7 +110,7 @@ func (l *loop) would(ctx context.Context) error {
 		l.done.Would.Worktree = l.trees.Dir
 		l.done.Would.Branch, l.done.Would.Onto = git.BranchOf(first.Issue, l.trees.Onto), l.trees.Onto
 		if l.BestOf > 0 {
-			l.done.Would.Branch = fmt.Sprintf("%s-%s-1 to %[2]s-%d", l.done.Would.Branch, git.Escaped(l.name), l.BestOf)
+			l.done.Would.Branch = fmt.Sprintf("%[1]s-%[2]s-1 to %[1]s-%[2]s-%[3]d", l.done.Would.Branch, git.Escaped(l.name), l.BestOf)
 		}
 	}
 	return nil

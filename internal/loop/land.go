@@ -286,7 +286,7 @@ func (l *loop) commitStore(ctx context.Context, r *Run) {
 // say; otherwise whose work it is. If it is from the commits, done is their full text, to be
 // recorded in the issue.
 func (l *loop) reason(ctx context.Context, record *beads.Record, r *Run) (reason, done string) {
-	if estimate, ok := signals.LastEstimate(notes.Parse(record.Text(beads.Notes))); ok {
+	if estimate, ok := signals.LastEstimate(notes.Parse(record.Text(beads.Notes))); ok && !l.isOfOther(r) {
 		said := signals.ReadEstimate(estimate.Body).Done
 		if reason = firstSentences(said); !gate.SaysNothing(reason) {
 			return reason, ""
@@ -299,6 +299,13 @@ func (l *loop) reason(ctx context.Context, record *beads.Record, r *Run) (reason
 		return l.whose(record, r), ""
 	}
 	return firstSentences(done), done
+}
+
+// isOfOther reports whether the last checkpoint is that of another worker, of several at the
+// issue of a run.
+func (l *loop) isOfOther(r *Run) bool {
+	names := l.editors(r, changesNotes)
+	return r.Holder != "" && len(names) > 0 && !l.isOwn(names[len(names)-1])
 }
 
 func (l *loop) whose(record *beads.Record, r *Run) string {
