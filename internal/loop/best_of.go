@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"stig/checkpoint"
 	"stig/internal/clone"
@@ -126,7 +125,7 @@ func (l *loop) contender(ctx context.Context, name string) *contender {
 	app.Cache = nil
 	own := *l
 	own.app, own.name = app.Lasting(ctx, "work", l.name), name
-	own.known, own.noticed, own.heard = maps.Clone(l.known), map[string]bool{}, map[string]time.Time{}
+	own.known, own.noticed = maps.Clone(l.known), map[string]bool{}
 	own.inbox, own.records, own.watched, own.done = inbox{}, clone.RunLog{}, nil, Done{}
 	if l.trees != nil {
 		trees := *l.trees
@@ -270,7 +269,7 @@ func (c *contest) finish(ctx context.Context, isOver bool) error {
 	case asked:
 		c.done.Reason = "a worker asked a person"
 	case !isOver: // stopped, or the next turn of the loop goes on
-	case came[clone.OutcomeLost] > 0 || c.resumed && came[clone.OutcomeStopped] > 0 || came[clone.OutcomeLater] == len(ran):
+	case c.resumed || came[clone.OutcomeLost] > 0 || came[clone.OutcomeLater] == len(ran): // the attempt says nothing
 		c.done.Reason = cmp.Or(c.reached, fmt.Sprintf("none of %s passed", what))
 	default:
 		if err := c.askWhich(ctx, ran); err != nil {
@@ -279,8 +278,11 @@ func (c *contest) finish(ctx context.Context, isOver bool) error {
 		asked = c.head.Asked
 		c.done.Reason = fmt.Sprintf("none of %s passed; a person was asked", what)
 	}
-	if asked {
+	if asked && c.raced {
 		c.done.Asked, c.done.Waiting = 1, true
+	}
+	if asked {
+		// a person looks at the work trees
 	} else if err := c.retire(ctx, id, func(branch string) bool {
 		return slices.ContainsFunc(ran, func(x *contender) bool { return x.run.Branch == branch })
 	}); err != nil {

@@ -33,7 +33,8 @@ func TestKilledBestOf(t *testing.T) {
 		{"once all had ended", []string{"ended", "ended"}, `"in_progress","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeClosed, clone.OutcomeStopped}, false, 1},
 		{"once one had landed", []string{"ended", "landed"}, `"in_progress","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeStopped, clone.OutcomeClosed}, false, 1},
 		{"before it was recorded that one landed", []string{"ended", "landed: killed"}, `"in_progress","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeStopped, clone.OutcomeClosed}, false, 1},
-		{"once the issue was closed", []string{"ended", "landed"}, `"closed","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeStopped, clone.OutcomeClosed}, false, 1},
+		{"once the issue was closed", []string{"ended", "landed"}, `"closed","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeLost, clone.OutcomeClosed}, false, 1},
+		{"once the end of one was recorded", []string{"ended", "concluded"}, `"closed","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeLost, clone.OutcomeClosed}, false, 1},
 		{"and swept, for a loop of another name", []string{"started", "ended"}, `"open"`, "cy", []clone.Outcome{clone.OutcomeStopped, clone.OutcomeStopped}, true, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,7 +88,10 @@ func (y *yard) leave(t *testing.T, k int, step, criteria string) {
 	if step != "claimed" && step != "started" {
 		r.Ended = noon
 	}
-	if strings.HasPrefix(step, "landed") {
+	if step == "concluded" {
+		r.Step, r.Outcome = "landed", string(clone.OutcomeClosed)
+	}
+	if strings.HasPrefix(step, "landed") || step == "concluded" {
 		_, err := tree.Commit(t.Context(), "work", name)
 		if err == nil {
 			_, err = tree.Merge(t.Context())

@@ -205,7 +205,10 @@ func (l *loop) closedByOthers(r *Run) (closed bool, why string) {
 	names := l.editors(r, func(c clone.Change) bool {
 		return c.Kind == string(merge.Key) && c.Name == string(beads.Status) && c.Now == `"`+beads.StatusClosed+`"`
 	})
-	if len(names) == 0 || l.isOwn(names[len(names)-1]) {
+	switch {
+	case len(names) == 0 && r.Holder != "" && r.Step != stepLanded:
+		return true, "the issue was closed with the work of another worker"
+	case len(names) == 0 || l.isOwn(names[len(names)-1]):
 		return false, r.Why
 	}
 	return true, "the issue was closed by " + cmp.Or(workspace.Visible(names[len(names)-1]), "somebody else")
