@@ -20,12 +20,12 @@ import (
 func TestKilledBestOf(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		steps  []string // of the workers; "landed: killed" before that was recorded
-		status string   // of the issue
-		by     string   // the actor of the next loop
-		want   []clone.Outcome
-		ran    bool // the command runs again
-		left   int  // branches of leftovers
+		steps  []string        // of the workers; "landed: killed" before that was recorded
+		status string          // of the issue
+		by     string          // the actor of the next loop
+		want   []clone.Outcome // "" for lost or stopped
+		ran    bool            // the command runs again
+		left   int             // branches of leftovers
 	}{
 		{"before any command", []string{"claimed", "claimed"}, `"in_progress","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeStopped, clone.OutcomeStopped}, true, 2},
 		{"while all ran", []string{"started", "started"}, `"in_progress","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeStopped, clone.OutcomeStopped}, true, 2},
@@ -33,7 +33,7 @@ func TestKilledBestOf(t *testing.T) {
 		{"once all had ended", []string{"ended", "ended"}, `"in_progress","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeClosed, clone.OutcomeStopped}, false, 1},
 		{"once one had landed", []string{"ended", "landed"}, `"in_progress","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeStopped, clone.OutcomeClosed}, false, 1},
 		{"before it was recorded that one landed", []string{"ended", "landed: killed"}, `"in_progress","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeStopped, clone.OutcomeClosed}, false, 1},
-		{"once the issue was closed", []string{"ended", "landed"}, `"closed","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeLost, clone.OutcomeClosed}, false, 1},
+		{"once the issue was closed", []string{"ended", "landed"}, `"closed","assignee":"bo"`, "bo", []clone.Outcome{"", clone.OutcomeClosed}, false, 1},
 		{"once the end of one was recorded", []string{"ended", "concluded"}, `"closed","assignee":"bo"`, "bo", []clone.Outcome{clone.OutcomeLost, clone.OutcomeClosed}, false, 1},
 		{"and swept, for a loop of another name", []string{"started", "ended"}, `"open"`, "cy", []clone.Outcome{clone.OutcomeStopped, clone.OutcomeStopped}, true, 2},
 	} {
@@ -52,7 +52,7 @@ func TestKilledBestOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			for k, r := range y.runs(t)[:len(c.steps)] {
-				if r.Outcome != string(c.want[k]) {
+				if o := clone.Outcome(r.Outcome); o != c.want[k] && !(c.want[k] == "" && (o == clone.OutcomeLost || o == clone.OutcomeStopped)) {
 					t.Errorf("%s: %s (%s), want %s", r.Actor, r.Outcome, r.Why, c.want[k])
 				}
 			}
