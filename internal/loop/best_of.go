@@ -251,42 +251,25 @@ func (c *contest) judge(ctx context.Context, end context.CancelCauseFunc, x *con
 // finish asks a person if no work landed although the runs came to an end, sets the work of the
 // others aside, and releases the issue.
 func (c *contest) finish(ctx context.Context, isOver bool) error {
-	id, came := c.head.Issue, map[clone.Outcome]int{}
-	asked := false
+	id := c.head.Issue
 	var ran []*contender
 	for _, x := range c.all {
 		if x.run != nil && x.run.state == runConcluded {
 			ran = append(ran, x)
-			came[x.run.outcome]++
-			asked = asked || x.run.left.asked
 		}
 	}
 	c.raced = isOver && !c.resumed
-	what := visible.Counted(len(ran), "run")
-	switch {
-	case c.winner != nil:
-		c.done.Reason = fmt.Sprintf("%s is closed with the work of %s", id, c.winner.name)
-	case asked:
-		c.done.Reason = "a worker asked a person"
-	case !isOver: // stopped, or the next turn of the loop goes on
-	case c.resumed || came[clone.OutcomeLost] > 0 || came[clone.OutcomeLater] == len(ran): // the attempt says nothing
-		c.done.Reason = cmp.Or(c.reached, fmt.Sprintf("none of %s passed", what))
-	default:
-		if err := c.askWhich(ctx, ran); err != nil {
-			return err
+	waits, err := c.conclusion(ctx, ran)
+	if err != nil {
+		return err
+	}
+	if !waits { // otherwise a person looks at the work trees
+		err := c.retire(ctx, id, func(branch string) bool {
+			return slices.ContainsFunc(ran, func(x *contender) bool { return x.run.Branch == branch })
+		})
+		if err != nil {
+			c.tell(id, "the work trees of its workers were not removed: %v", err) // the next run of the issue removes them
 		}
-		asked = c.head.Asked
-		c.done.Reason = fmt.Sprintf("none of %s passed; a person was asked", what)
-	}
-	if asked && c.raced {
-		c.done.Asked, c.done.Waiting = 1, true
-	}
-	if asked {
-		// a person looks at the work trees
-	} else if err := c.retire(ctx, id, func(branch string) bool {
-		return slices.ContainsFunc(ran, func(x *contender) bool { return x.run.Branch == branch })
-	}); err != nil {
-		c.tell(id, "the work trees of its workers were not removed: %v", err) // the next run of the issue removes them
 	}
 	for _, x := range ran {
 		if x.run.Asked = c.head.Asked; x.run.Asked {
@@ -300,6 +283,29 @@ func (c *contest) finish(ctx context.Context, isOver bool) error {
 		c.release(ctx, id)
 	}
 	return nil
+}
+
+// conclusion sets why the loop ends, and asks a person if all runs came to an end without work
+// that passes. It reports whether a question waits.
+func (c *contest) conclusion(ctx context.Context, ran []*contender) (waits bool, err error) {
+	what := visible.Counted(len(ran), "run")
+	switch {
+	case c.winner != nil:
+		c.done.Reason = fmt.Sprintf("%s is closed with the work of %s", c.head.Issue, c.winner.name)
+	case slices.ContainsFunc(ran, func(x *contender) bool { return x.run.left.asked }):
+		c.done.Reason, waits = "a worker asked a person", true
+	case !c.raced: // the attempt is not over
+	case slices.ContainsFunc(ran, func(x *contender) bool { return x.run.outcome == clone.OutcomeLost }),
+		!slices.ContainsFunc(ran, func(x *contender) bool { return !x.run.outcome.IsRepeated() }):
+		c.done.Reason = cmp.Or(c.reached, fmt.Sprintf("none of %s passed", what))
+	default:
+		err = c.askWhich(ctx, ran)
+		c.done.Reason, waits = fmt.Sprintf("none of %s passed; a person was asked", what), c.head.Asked
+	}
+	if waits && c.raced {
+		c.done.Asked, c.done.Waiting = 1, true
+	}
+	return waits, err
 }
 
 // askWhich asks a person about the issue, with the diff of each worker.

@@ -45,9 +45,9 @@ func WorkCommand(a *cli.App) *cobra.Command {
 			"CMD, the command of the actor's file runs. If nothing is ready, the loop waits. Limits count\n" +
 			"the runs of 24 hours, also over restarts; 0 is no limit. Exit codes: 0 a limit, or nothing\n" +
 			"left; 6 only questions left, or the worker is paused; 1 two runs in a row left nothing.\n\n" +
-			"With --best-of N, N workers do one issue side by side, on branches stig/ID-NAME-1 to -N. The\n" +
-			"first work that passes lands, and the other runs end; their work becomes leftovers. If none\n" +
-			"passes, a person is asked, with all diffs.",
+			"With --best-of N, N workers run on one issue in parallel, on branches stig/ID-NAME-1 and so\n" +
+			"on. The first work that passes lands, and the other runs are stopped. If none passes, a\n" +
+			"person is asked one question with all diffs.",
 		Example: "  stig work --claude 3 --until-empty\n  stig work --plan --codex\n  stig work label=docs --once -- ./agent.sh\n  stig work --dry-run -- ./agent.sh\n  stig work demo-1 --best-of 3 -- ./agent.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := aboveZero(cmd, "best-of", "jobs"); err != nil {
@@ -75,8 +75,8 @@ func WorkCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&r.Epic, "epic", "", "only issues within the epic `ID`")
 	flags.BoolVar(&r.Once, "once", false, "end after one run")
 	flags.BoolVar(&r.UntilEmpty, "until-empty", false, "end when nothing is left to do")
-	flags.IntVar(&r.BestOf, "best-of", 0, "run `N` workers on one issue; the first to pass lands")
-	flags.BoolVar(&r.Smallest, "smallest", false, "with --best-of, wait for all and land the fewest changed lines")
+	flags.IntVar(&r.BestOf, "best-of", 0, "run `N` workers on one issue in parallel; land the first that passes")
+	flags.BoolVar(&r.Smallest, "smallest", false, "with --best-of, wait for all and land the work with the fewest changed lines")
 	flags.IntVar(&r.Jobs, "jobs", 0, "with --best-of, run at most `N` workers at once (default all)")
 	flags.StringVar(&r.Onto, "onto", r.Onto, "merge results into `BRANCH`, created from HEAD if missing")
 	flags.BoolVar(&r.NoClose, "no-close", false, "neither merge nor close: work stays on stig/ID")
