@@ -35,6 +35,10 @@ const OnMyWord = "it is done: merge the work, and close the issue on my word"
 // too.
 const TakeIt = "take it: merge the work, and close the issue"
 
+// TakeWorkOf begins the option by which a person accepts the work of one of several workers, who
+// is named next.
+const TakeWorkOf = "take the work of "
+
 // NoSecret is the option by which a person says that a suspected credential is not one.
 const NoSecret = "it is no credential: let the work land if its checks pass"
 
@@ -47,7 +51,7 @@ type Answer struct {
 	By       string
 	Self     bool // the asker may answer too
 	Withdraw bool // not an answer: the asker withdraws the question, and Text says why
-	Person   bool // the answer is known to come from a person; others may not choose OnMyWord, TakeIt, NoSecret
+	Person   bool // the answer is known to come from a person; others may not choose OnMyWord, TakeIt, TakeWorkOf, NoSecret
 
 	// Seen are the questions that the person read; the answer is refused if it would answer
 	// others. nil answers all open questions.
@@ -173,7 +177,7 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 	if err != nil {
 		return nil, &IssueError{ID: r.ID, Err: err}
 	}
-	if !a.Person && (strings.HasPrefix(text, OnMyWord) || strings.HasPrefix(text, TakeIt)) {
+	if !a.Person && (strings.HasPrefix(text, OnMyWord) || strings.HasPrefix(text, TakeIt) || strings.HasPrefix(text, TakeWorkOf)) {
 		return nil, &fault.Error{Code: fault.Found, ID: r.ID, Reason: "only a person may close an issue on their word",
 			Hint: "leave it to them, or give criteria that can be run: stig edit " + r.ID + " --acceptance TEXT"}
 	}

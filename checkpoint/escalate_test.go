@@ -82,7 +82,7 @@ func TestEscalateOfLoop(t *testing.T) {
 	if _, err := checkpoint.Escalate(t.Context(), open, options, "a-1", question, rules()); err != nil {
 		t.Fatal(err)
 	}
-	for _, answer := range []checkpoint.Answer{{Option: 1, By: "cid"}, {Text: checkpoint.OnMyWord, By: "cid"}, {Text: checkpoint.TakeIt, By: "cid"}, {Text: checkpoint.NoSecret, By: "cid"}} {
+	for _, answer := range []checkpoint.Answer{{Option: 1, By: "cid"}, {Text: checkpoint.OnMyWord, By: "cid"}, {Text: checkpoint.TakeIt, By: "cid"}, {Text: checkpoint.TakeWorkOf + "bo-1", By: "cid"}, {Text: checkpoint.NoSecret, By: "cid"}} {
 		if _, err := checkpoint.Resolve(t.Context(), open, options, "a-1", answer, rules()); !fault.Is(err, fault.Found) {
 			t.Errorf("%+v: %v", answer, err)
 		}

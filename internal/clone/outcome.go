@@ -37,7 +37,7 @@ const probation = 3
 // OnProbation reports whether a worker failed three issues in a row, by the end of the runs,
 // that others closed afterwards.
 func OnProbation(runs []Run, worker string) bool {
-	ended := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Outcome == "" || r.Issue == "" || r.Task == SwarmTask })
+	ended := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Outcome == "" || r.Issue == "" || r.IsBesideOthers() })
 	slices.SortStableFunc(ended, func(a, b Run) int { return a.Ended.Compare(b.Ended) })
 	failed, closed := map[string]bool{}, map[string]bool{}
 	for _, r := range ended {

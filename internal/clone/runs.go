@@ -21,8 +21,9 @@ type Run struct {
 	ID       string     `json:"id"` // unique
 	Store    string     `json:"store"`
 	Actor    string     `json:"actor"`
-	Task     string     `json:"task"`            // issue, inbox, heartbeat, dream, swarm
-	Issue    string     `json:"issue,omitempty"` // "" if it is about none
+	Task     string     `json:"task"`             // issue, best-of, inbox, heartbeat, dream, swarm
+	Holder   string     `json:"holder,omitempty"` // of best-of: the actor that holds the claim
+	Issue    string     `json:"issue,omitempty"`  // "" if it is about none
 	Attempt  int        `json:"attempt,omitempty"`
 	Loop     process.ID `json:"loop,omitzero"`    // the process that started it
 	Program  process.ID `json:"program,omitzero"` // the process of the command
@@ -81,6 +82,8 @@ type Taken struct {
 	By   string `json:"by"`
 	Word string `json:"word"` // their words, in one line
 	Part string `json:"part"` // identifies the answer among those on the issue
+
+	Worker string `json:"worker,omitempty"` // whose work is accepted, of several workers; "" for the issue's only work
 }
 
 // Price says how the cost of a run is known.

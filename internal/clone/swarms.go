@@ -27,6 +27,13 @@ type SwarmRound struct {
 // SwarmTask is the task of an explorer's run, in its record.
 const SwarmTask = "swarm"
 
+// BestOfTask is the task of a run that works on its issue beside others, for one claim.
+const BestOfTask = "best-of"
+
+// IsBesideOthers reports whether others work on the issue of a run at the same time, so that its
+// result counts neither for the issue nor against its worker.
+func (r Run) IsBesideOthers() bool { return r.Task == SwarmTask || r.Task == BestOfTask }
+
 // SwarmRound returns the running round on an issue; the zero value if there is none.
 func (p Place) SwarmRound(issue string) (r SwarmRound, err error) {
 	entries, err := p.load(entryName(swarmEntries, issue))

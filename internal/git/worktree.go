@@ -30,6 +30,8 @@ type WorktreeOptions struct {
 	Store string // path of the store's directory in the repository, with slashes; work trees omit it; "" for none
 	Onto  string // the branch for results; "" means WorkBranch
 
+	Worker string // with several workers at one issue, whose work tree to prepare; else ""
+
 	Common string // git's directory shared by all work trees; "" has git asked
 
 	Leave Leave // new files that are not work
@@ -56,9 +58,9 @@ type Worktree struct {
 	unnamed bool // git knows no committer
 }
 
-// PrepareWorktree returns the work tree of an issue. There is at most one: an existing one is
-// returned with the work in it. A new one has the branch stig/ISSUE, starting at the tip of
-// Onto, which starts at HEAD if it does not exist. An existing branch of that name is continued
+// PrepareWorktree returns the work tree of an issue. There is at most one of each Worker: an
+// existing one is returned with the work in it. A new one has the branch stig/ISSUE, or
+// stig/ISSUE-WORKER, starting at the tip of Onto, which starts at HEAD if it does not exist. An existing branch of that name is continued
 // if it has a common ancestor with Onto.
 //
 // The work tree is locked against pruning by git. Submodules and LFS files are not fetched. A
@@ -68,7 +70,7 @@ func PrepareWorktree(ctx context.Context, o WorktreeOptions, issue string) (*Wor
 	if err != nil {
 		return nil, err
 	}
-	t := &Worktree{Issue: issue, Branch: BranchOf(issue, r.onto), repo: r}
+	t := &Worktree{Issue: issue, Branch: o.branchOf(issue, r.onto), repo: r}
 	t.Dir = r.dirOf(t.Branch)
 	release, err := t.hold(ctx)
 	if err != nil {
@@ -426,6 +428,19 @@ func BranchOf(issue, onto string) string {
 		branch = fmt.Sprintf("%s/%%%02X%s", namespace, name[0], name[1:])
 	}
 	return branch
+}
+
+// branchOf is BranchOf for the worker.
+func (o WorktreeOptions) branchOf(issue, onto string) string {
+	if o.Worker != "" {
+		issue += "-" + o.Worker
+	}
+	return BranchOf(issue, onto)
+}
+
+// IsOfWorker reports whether the work tree is that of one of several workers at its issue.
+func (t *Worktree) IsOfWorker() bool {
+	return t.Issue != "" && strings.HasPrefix(t.Branch, BranchOf(t.Issue, t.repo.onto)+"-")
 }
 
 // Escaped writes characters that git does not accept in branch names, or file systems in file

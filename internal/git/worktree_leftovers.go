@@ -137,7 +137,7 @@ func (t *Worktree) commitAside(ctx context.Context, head string, o Aside) (kept 
 		return kept, err
 	}
 	for n := 1; n <= mostLeftovers && kept.Branch == ""; n++ {
-		name := leftoversBranch(t.Branch, fmt.Sprint(n))
+		name := leftoversBranch(BranchOf(t.Issue, t.repo.onto), fmt.Sprint(n))
 		if !slices.ContainsFunc(known, func(l Leftovers) bool { return l.Branch == name }) {
 			kept.Branch = name
 		}
@@ -177,10 +177,11 @@ func leftoversBranch(branch, which string) string { return branch + "-leftovers-
 
 // Leftovers lists the leftovers of the issue. Without any, git is not started.
 func (t *Worktree) Leftovers(ctx context.Context) ([]Leftovers, error) {
+	branch := BranchOf(t.Issue, t.repo.onto)
 	for n := range mostLeftovers {
-		commit, known := Checkout{Common: t.repo.common}.Ref("refs/heads/" + leftoversBranch(t.Branch, fmt.Sprint(n+1)))
+		commit, known := Checkout{Common: t.repo.common}.Ref("refs/heads/" + leftoversBranch(branch, fmt.Sprint(n+1)))
 		if !known || commit != "" {
-			return LeftoversOf(ctx, t.git(), t.Branch)
+			return leftoversOf(ctx, t.git(), branch, t.Branch)
 		}
 	}
 	return nil, nil
@@ -188,6 +189,11 @@ func (t *Worktree) Leftovers(ctx context.Context) ([]Leftovers, error) {
 
 // LeftoversOf lists the leftovers of the issue with that branch, see BranchOf.
 func LeftoversOf(ctx context.Context, g Client, branch string) (all []Leftovers, err error) {
+	return leftoversOf(ctx, g, branch, branch)
+}
+
+// leftoversOf is LeftoversOf with the files that differ from the branch from.
+func leftoversOf(ctx context.Context, g Client, branch, from string) (all []Leftovers, err error) {
 	said, err := g.Must(ctx, "for-each-ref", "--format=%(refname:lstrip=2)%00%(objectname)%00%(subject)", "refs/heads/"+leftoversBranch(branch, "*"))
 	if err != nil {
 		return nil, err
@@ -195,7 +201,7 @@ func LeftoversOf(ctx context.Context, g Client, branch string) (all []Leftovers,
 	for line := range strings.Lines(said) {
 		if fields := strings.Split(strings.TrimSpace(line), "\x00"); len(fields) == 3 {
 			one := Leftovers{Branch: fields[0], Commit: fields[1], Subject: fields[2]}
-			if one.Files, err = g.touched(ctx, "refs/heads/"+branch, one.Commit); err != nil {
+			if one.Files, err = g.touched(ctx, "refs/heads/"+from, one.Commit); err != nil {
 				return nil, err
 			}
 			all = append(all, one)

@@ -179,13 +179,18 @@ func (l *loop) diffOf(ctx context.Context, r *Run) string {
 		return ""
 	}
 	from, tip := r.tree.Landing()
-	said := l.app.GitIn(r.tree.Dir).Stat(ctx, from, tip, l.trees.Store, 64<<10)
+	return "It changed:\n\n" + l.stat(ctx, from, tip)
+}
+
+// stat returns, as a code block, the files that differ between two commits, with line counts.
+func (l *loop) stat(ctx context.Context, from, tip string) string {
+	said := l.app.GitIn(l.code.Root).Stat(ctx, from, tip, l.trees.Store, 64<<10)
 	lines := strings.Split(said, "\n")
 	switch {
 	case said == "":
-		return "It changed no file.\n"
+		lines = []string{"no file"}
 	case len(lines) > mostDiff:
 		lines = append(append(lines[:mostDiff-2:mostDiff-2], " …"), lines[len(lines)-1])
 	}
-	return "It changed:\n\n" + visible.Fenced(strings.Join(lines, "\n"))
+	return visible.Fenced(strings.Join(lines, "\n"))
 }

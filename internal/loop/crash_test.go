@@ -85,6 +85,12 @@ func (y *yard) inGit(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(actor), 0o755), os.WriteFile(actor, []byte("---\nname: bo\nworktree: false\n---\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
+	y.begin(t)
+}
+
+// begin makes the directory a git repository with one commit.
+func (y *yard) begin(t *testing.T) {
+	t.Helper()
 	for _, argv := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=m", "-c", "user.email=m@pier", "commit", "-qm", "begin"}} {
 		if _, err := y.app.GitIn(y.dir).Must(t.Context(), argv...); err != nil {
 			t.Fatal(err)

@@ -172,7 +172,9 @@ func (l *loop) acknowledgeLast(ctx context.Context) {
 
 // release releases an issue. If the actor no longer has it, that is not an error.
 func (l *loop) release(ctx context.Context, id string) {
-	_, err := service.Release(ctx, l.fresh(ctx, ""), service.ReleaseRequest{ID: id})
+	a := l.fresh(ctx, "")
+	a.Actor = l.name
+	_, err := service.Release(ctx, a, service.ReleaseRequest{ID: id})
 	if err != nil && !fault.Is(err, fault.Conflict) {
 		l.app.Warn("%s: cannot be released: %v", id, err) // the claim ends with this process
 	}
@@ -190,15 +192,20 @@ func (l *loop) errorOf(r *Run) traces.Draft {
 	}}
 }
 
-// giveBack releases the issue of a run.
+// giveBack releases the issue of a run, unless others work on it for the same claim.
 func (l *loop) giveBack(ctx context.Context, r *Run) error {
-	l.release(ctx, r.Issue)
+	if r.Holder == "" {
+		l.release(ctx, r.Issue)
+	}
 	return nil
 }
 
 // giveBackFailed releases an issue and adds the error of a failed attempt, in one edit if
 // possible.
 func (l *loop) giveBackFailed(ctx context.Context, r *Run) error {
+	if r.Holder != "" {
+		return l.leaveError(ctx, r)
+	}
 	a := l.fresh(ctx, "")
 	leave, err := traces.Leaving(ctx, a, l.errorOf(r))
 	if err == nil {
@@ -304,8 +311,11 @@ func (l *loop) escalation(ctx context.Context, r *Run, failures []clone.Run, tur
 }
 
 // ask asks a person the question of a run, once. If the issue was closed meanwhile, it asks
-// nobody.
+// nobody. Of several workers at an issue the claim's holder asks once they have ended.
 func (l *loop) ask(ctx context.Context, r *Run) (observation, error) {
+	if r.Holder != "" {
+		return sawAsked, nil
+	}
 	r.question.Unclosed = true
 	_, err := service.Escalate(ctx, l.fresh(ctx, ""), service.EscalateRequest{ID: r.Issue, Question: r.question})
 	switch {

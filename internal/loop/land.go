@@ -289,7 +289,7 @@ func (l *loop) commitStore(ctx context.Context, r *Run) {
 // say; otherwise whose work it is. If it is from the commits, done is their full text, to be
 // recorded in the issue.
 func (l *loop) reason(ctx context.Context, record *beads.Record, r *Run) (reason, done string) {
-	if estimate, ok := signals.LastEstimate(notes.Parse(record.Text(beads.Notes))); ok {
+	if estimate, ok := signals.LastEstimate(notes.Parse(record.Text(beads.Notes))); ok && !l.isOfOther(r) {
 		said := signals.ReadEstimate(estimate.Body).Done
 		if reason = firstSentences(said); !gate.SaysNothing(reason) {
 			return reason, ""
@@ -302,6 +302,13 @@ func (l *loop) reason(ctx context.Context, record *beads.Record, r *Run) (reason
 		return l.whose(record, r), ""
 	}
 	return firstSentences(done), done
+}
+
+// isOfOther reports whether the last checkpoint is that of another worker, of several at the
+// issue of a run.
+func (l *loop) isOfOther(r *Run) bool {
+	names := l.editors(r, changesNotes)
+	return r.Holder != "" && len(names) > 0 && !l.isOwn(names[len(names)-1])
 }
 
 func (l *loop) whose(record *beads.Record, r *Run) string {
@@ -429,10 +436,11 @@ func (l *loop) taken(r *Run) (*clone.Taken, error) {
 		return nil, nil
 	}
 	last := said[len(said)-1]
-	if !l.takes(last, checkpoint.OnMyWord, checkpoint.TakeIt, checkpoint.NoSecret) {
+	worker := l.takenWorker(last)
+	if worker == "" && !l.takes(last, checkpoint.OnMyWord, checkpoint.TakeIt, checkpoint.NoSecret) {
 		return nil, nil
 	}
-	t := &clone.Taken{By: last.Answer.By, Word: visible.OneLine(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash())}
+	t := &clone.Taken{By: last.Answer.By, Word: visible.OneLine(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash()), Worker: worker}
 	runs, _, err := l.runs()
 	for _, e := range runs {
 		if e.Issue == r.Issue && e.ID != r.ID && e.Taken != nil && e.Taken.Part == t.Part && !clone.Outcome(e.Outcome).IsRepeated() {

@@ -72,27 +72,32 @@ func (l *loop) lastIn(r *Run) (clone.Run, error) {
 // setAside sets the work tree of a run aside as leftovers of another run, with its branch if
 // that was rejected, and creates a new one.
 func (l *loop) setAside(ctx context.Context, r *Run, last clone.Run, rejected bool) error {
+	err := l.aside(ctx, r, last, rejected, fmt.Sprintf("run %s of %s left uncommitted changes; they", last.ID, workspace.Visible(last.Actor)))
+	if err == nil {
+		r.tree, err = git.PrepareWorktree(ctx, l.treesOf(r), r.tree.Issue)
+	}
+	return err
+}
+
+// aside removes the work tree of a run and keeps its content as leftovers of the last run in it,
+// with its branch if branch is set. what names that content in messages.
+func (l *loop) aside(ctx context.Context, r *Run, last clone.Run, branch bool, what string) error {
 	held, err := l.holdDebris(ctx, r, last)
 	if err != nil {
 		return err
 	}
-	kept, err := r.tree.SetAside(ctx, git.Aside{Run: last.ID, Actor: last.Actor, Held: held, Branch: rejected})
+	kept, err := r.tree.SetAside(ctx, git.Aside{Run: last.ID, Actor: last.Actor, Held: held, Branch: branch})
 	if err == nil {
 		err = l.place.PruneHeld(last.ID)
 	}
-	if err != nil {
-		return err
-	}
-	what := fmt.Sprintf("run %s of %s left uncommitted changes", last.ID, workspace.Visible(last.Actor))
 	switch {
 	case kept.Branch != "":
-		l.tell(r.Issue, "%s; they were moved to branch %s: %s", what, kept.Branch, listed(kept.Files))
+		l.tell(r.Issue, "%s were moved to branch %s: %s", what, kept.Branch, listed(kept.Files))
 	case kept.Commit != "":
-		l.tell(r.Issue, "%s; they were moved to commit %.12[2]s: %s; the issue has the maximum number of branches for leftovers, so type git branch NAME %.12[2]s to keep it",
+		l.tell(r.Issue, "%s were moved to commit %.12[2]s: %s; the issue has the maximum number of branches for leftovers, so type git branch NAME %.12[2]s to keep it",
 			what, kept.Commit, listed(kept.Files))
 		r.found = append(r.found, fmt.Sprintf("Commit %.12s has leftovers of %s (%s), which are not in this work tree: %s.", kept.Commit, last.ID, last.Actor, listed(kept.Files)))
 	}
-	r.tree, err = git.PrepareWorktree(ctx, *l.trees, r.tree.Issue)
 	return err
 }
 

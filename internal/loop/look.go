@@ -128,7 +128,7 @@ func (l *loop) lostTo(r *Run, record *beads.Record) (gone, closed bool) {
 		return true, false
 	case record.Text(beads.Status) == beads.StatusInProgress:
 		holder := record.Text(beads.Assignee)
-		if gone = holder != "" && holder != l.name; gone {
+		if gone = holder != "" && holder != holderOf(r.Run); gone {
 			r.Why = "the issue is assigned to " + workspace.Visible(holder)
 		}
 		return gone, false
@@ -205,7 +205,10 @@ func (l *loop) closedByOthers(r *Run) (closed bool, why string) {
 	names := l.editors(r, func(c clone.Change) bool {
 		return c.Kind == string(merge.Key) && c.Name == string(beads.Status) && c.Now == `"`+beads.StatusClosed+`"`
 	})
-	if len(names) == 0 || l.isOwn(names[len(names)-1]) {
+	switch {
+	case len(names) == 0 && r.Holder != "" && r.Step != stepLanded:
+		return true, "the issue was closed with the work of another worker"
+	case len(names) == 0 || l.isOwn(names[len(names)-1]):
 		return false, r.Why
 	}
 	return true, "the issue was closed by " + cmp.Or(workspace.Visible(names[len(names)-1]), "somebody else")

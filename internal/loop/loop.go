@@ -146,6 +146,7 @@ func (l *loop) isEnough(began int) bool {
 	switch {
 	case l.silent >= 2:
 		l.done.Silent, l.done.Reason = true, "two runs in a row left nothing: no work, no trace, no checkpoint"
+	case l.raced:
 	case l.Once && slices.ContainsFunc(l.done.Runs[began:], func(r actors.Run) bool { return r.Outcome != string(clone.OutcomeRegated) }):
 		l.ordered, l.done.Reason = true, "one run done, as requested by --once"
 	default:
@@ -330,6 +331,9 @@ func (l *loop) act(ctx context.Context, s sensed) (ran bool, next time.Time, err
 			continue // others were faster
 		}
 		l.outrun = 0
+		if l.BestOf > 0 {
+			return true, next, l.compete(ctx, r)
+		}
 		return true, next, l.perform(ctx, r)
 	}
 	if len(s.order) == 0 {

@@ -24,7 +24,7 @@ import (
 
 // Request is the input of Work.
 type Request struct {
-	Filter  []string // an issue, or KEY=VALUE as in filter.go
+	Filter  []string // an issue, or KEY=VALUE as in choose.go
 	Roles   []string // an issue must have one of these labels; default: those of the actor's file
 	Epic    string   // only issues inside this one
 	Command []string // program and arguments; empty for the command in the actor's file
@@ -35,6 +35,10 @@ type Request struct {
 	Commit           bool   // commit the store after a close
 	DryRun           bool
 	Plan             bool // a dry run for all issues; it needs no trust
+
+	BestOf   int  // how many workers do the issue of Filter side by side; 0 for one issue after another
+	Smallest bool // with BestOf: wait for all, and land the smallest work that passes, not the first
+	Jobs     int  // with BestOf: how many run at once; 0 for all
 
 	Bounds     Bounds
 	Crew       []string       // actors of all loops of this stig work; they share the limits on cost and tokens
@@ -128,6 +132,9 @@ func (d *Done) summarize() {
 		if _, again := last[r.Issue]; !again {
 			order = append(order, r.Issue)
 		}
+		if was := last[r.Issue]; r.Task == clone.BestOfTask && was.Task == r.Task && was.Outcome == string(clone.OutcomeClosed) {
+			continue // the others of a best-of say nothing more about the issue
+		}
 		last[r.Issue] = r
 	}
 	s := Summary{Closed: []string{}, Waiting: []string{}, Failed: []string{}, Next: []string{}, Seconds: int(took.Seconds()), Cost: spent.String()}
@@ -210,6 +217,7 @@ type loop struct {
 	done    Done
 	silent  int  // consecutive runs that left nothing
 	ordered bool // a person ended it, or it was asked to do no more
+	raced   bool // it has done what BestOf asks for
 	paused  string
 	inHand  bool                 // the sign of life names an issue or a run
 	idle    bool                 // it waits, and has reported that
@@ -290,6 +298,15 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop is working as %s in this clone", l.name), Hint: "give another name with --actor, or end that loop", Err: err}
 	}
 	defer func() { _ = l.alone() }()
+	if l.BestOf > 0 {
+		for _, name := range l.Crew {
+			free, err := l.place.LockLoop(name)
+			if err != nil {
+				return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop is working as %s in this clone", name), Hint: "give another name with --actor, or end that loop", Err: err}
+			}
+			defer func() { _ = free() }()
+		}
+	}
 	if l.trees == nil {
 		only, err := l.place.LockLoop(inPlace + l.place.Worktree)
 		if err != nil {

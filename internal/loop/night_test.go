@@ -428,4 +428,8 @@ func TestMergeLast(t *testing.T) {
 	if s := loop.Merge([]*loop.Done{asked, before}).Summary; len(s.Waiting) != 1 || len(s.Failed) != 0 {
 		t.Errorf("waiting %v, failed %v; a person was asked at the last attempt", s.Waiting, s.Failed)
 	}
+	closed := &loop.Done{Runs: []actors.Run{{Issue: "w-1", Task: clone.BestOfTask, Outcome: "closed"}, {Issue: "w-1", Task: clone.BestOfTask, Outcome: "stopped"}}}
+	if s := loop.Merge([]*loop.Done{closed}).Summary; len(s.Closed) != 1 || len(s.Failed) != 0 {
+		t.Errorf("closed %v, failed %v; of workers side by side one closed the issue", s.Closed, s.Failed)
+	}
 }

@@ -29,12 +29,12 @@ type Tries struct {
 	again int // consecutive rejections with the same message
 }
 
-// PastOf returns the history of each issue, without the runs of swarm explorers. runs are in
-// order of their starts.
+// PastOf returns the history of each issue, without runs beside others. runs are in order of their
+// starts.
 func PastOf(runs []clone.Run, now time.Time) map[string]*Past {
 	all := map[string]*Past{}
 	for i, r := range runs {
-		if r.Issue == "" || r.Outcome == "" || r.Task == clone.SwarmTask {
+		if r.Issue == "" || r.Outcome == "" || r.IsBesideOthers() {
 			continue
 		}
 		p := all[r.Issue]
@@ -200,7 +200,7 @@ type CorrelatedFailures struct {
 // at most 15 minutes.
 func FindCorrelated(runs []clone.Run, now time.Time) CorrelatedFailures {
 	ended := slices.DeleteFunc(slices.Clone(runs), func(r clone.Run) bool {
-		return r.Outcome == "" || r.Outcome == string(clone.OutcomeStopped) || r.Outcome == string(clone.OutcomeLost) || r.Outcome == string(clone.OutcomeRegated)
+		return r.Outcome == "" || r.Task == clone.BestOfTask || r.Outcome == string(clone.OutcomeStopped) || r.Outcome == string(clone.OutcomeLost) || r.Outcome == string(clone.OutcomeRegated)
 	})
 	slices.SortStableFunc(ended, func(a, b clone.Run) int { return a.Ended.Compare(b.Ended) })
 	if len(ended) == 0 {

@@ -69,6 +69,9 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*Run, error) {
 	if err := l.standing(r, claimed); err != nil {
 		return nil, err
 	}
+	if l.BestOf > 0 { // its workers have records
+		return r, nil
+	}
 	return r, l.record(&r.Run)
 }
 
@@ -152,11 +155,11 @@ func (l *loop) perform(ctx context.Context, r *Run) error {
 // furnish prepares the work tree and the prompt of a run. If a person accepts the work as it
 // is, nothing is started.
 func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
-	if err := l.findTree(ctx, r); err != nil {
-		return "", err
-	}
 	var err error
 	if r.Taken, err = l.taken(r); err != nil {
+		return "", err
+	}
+	if err := l.findTree(ctx, r); err != nil {
 		return "", err
 	}
 	if r.Taken != nil {
@@ -255,8 +258,13 @@ func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 // findWorktree finds the work tree of a run, removes what others left there, and runs the
 // setup. It reports whether the tree is fresh: it contains no work.
 func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error) {
-	if r.tree, err = git.PrepareWorktree(ctx, *l.trees, r.Issue); err != nil {
+	if r.tree, err = git.PrepareWorktree(ctx, l.treesOf(r), r.Issue); err != nil {
 		return false, err
+	}
+	if r.Holder == "" { // otherwise others use theirs
+		if err := l.retire(ctx, r.Issue, func(branch string) bool { return branch != r.tree.Branch }); err != nil {
+			return false, err
+		}
 	}
 	if fresh, err = l.beginClean(ctx, r); err != nil {
 		return false, err

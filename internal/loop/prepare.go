@@ -56,8 +56,10 @@ func (l *loop) prepare(ctx context.Context, a *workspace.Run) (err error) {
 			return err
 		}
 	}
-	l.filter, err = l.readFilter()
-	return err
+	if l.filter, err = l.readFilter(); err != nil {
+		return err
+	}
+	return l.mayCompete()
 }
 
 // writable returns an error if the store cannot be edited because of conflict markers or

@@ -58,6 +58,9 @@ func (l *loop) terms(r *Run) string {
 		text.WriteString("- The current directory is a work tree of your own, on branch " + r.Branch + ". Work only there.\n" +
 			"- Commit your work there. stig commits what you leave uncommitted when you end.\n")
 	}
+	if r.Holder != "" {
+		text.WriteString("- Others do this issue at the same time, each on a branch of their own. One solution lands.\n")
+	}
 	end := "When you end with exit code 0"
 	if l.assistant() != "" {
 		end = "When you end"

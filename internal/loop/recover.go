@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -25,27 +26,40 @@ func (l *loop) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	beside := map[string][]clone.Run{}
 	for _, r := range runs {
-		if r.Actor != l.name || r.Outcome != "" || l.isOthers(r) {
+		switch {
+		case holderOf(r) != l.name || r.Outcome != "" || l.isOthers(r):
+			continue
+		case r.Holder != "":
+			beside[r.Issue] = append(beside[r.Issue], r)
 			continue
 		}
 		if err := l.resume(ctx, &Run{state: runOrphaned, Run: r}); err != nil {
 			return err
 		}
 	}
+	for issue, left := range beside {
+		if err := l.resumeContest(ctx, issue, left); err != nil {
+			return err
+		}
+	}
 	return nil
 }
+
+// holderOf returns the actor that holds the claim of a run.
+func holderOf(r clone.Run) string { return cmp.Or(r.Holder, r.Actor) }
 
 // isOthers reports whether a run belongs to another process, such as stig dream, or to another
 // loop of this process.
 func (l *loop) isOthers(r clone.Run) bool {
 	self, _ := process.Self()
 	running, _ := process.Running(r.Loop)
-	return running && (r.Actor != l.name || !r.Loop.Same(self.ID))
+	return running && (holderOf(r) != l.name || !r.Loop.Same(self.ID))
 }
 
-// resume completes one run.
-func (l *loop) resume(ctx context.Context, r *Run) error {
+// adopt makes a run of a killed loop one of this loop: its program is ended.
+func (l *loop) adopt(r *Run) {
 	l.app.EndProgram(r.Run, l.Times.Grace)
 	spentUntilKilled(l.app, &r.Run)
 	if r.Step != stepEnded && r.Step != stepLanded {
@@ -60,11 +74,16 @@ func (l *loop) resume(ctx context.Context, r *Run) error {
 		}
 		r.Loop = self.ID
 	}
+	if r.Ended.IsZero() && r.Issue != "" {
+		r.Ended = l.now() // before others, whose runs begin later, can get the issue
+	}
+}
+
+// resume completes one run.
+func (l *loop) resume(ctx context.Context, r *Run) error {
+	l.adopt(r)
 	if r.Issue == "" {
 		return l.advance(ctx, r)
-	}
-	if r.Ended.IsZero() {
-		r.Ended = l.now() // before others, whose runs begin later, can get the issue
 	}
 	claimed, err := l.reclaim(ctx, r)
 	if err != nil {
@@ -117,7 +136,7 @@ func (l *loop) reclaim(ctx context.Context, r *Run) (bool, error) {
 // of the run is kept.
 func (l *loop) furnishAgain(ctx context.Context, r *Run) (_ observation, err error) {
 	if l.trees != nil && r.Issue != "" && r.Cause != string(clone.OutcomeLost) && (r.Branch != "" || r.Step != stepClaimed) {
-		r.tree, err = git.PrepareWorktree(ctx, *l.trees, r.Issue)
+		r.tree, err = git.PrepareWorktree(ctx, l.treesOf(r), r.Issue)
 	}
 	return sawReady, err
 }
@@ -152,7 +171,11 @@ func (l *loop) tidy(ctx context.Context) {
 		if err != nil || !isClosed(record) {
 			continue
 		}
-		if err := tree.Remove(ctx); err != nil {
+		remove := tree.Remove
+		if tree.IsOfWorker() {
+			remove = func(ctx context.Context) error { return l.retireTree(ctx, tree) }
+		}
+		if err := remove(ctx); err != nil {
 			l.once("work tree not removed: " + tree.Issue + ": " + err.Error())
 		}
 	}

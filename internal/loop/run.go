@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"stig/checkpoint"
 	"stig/internal/clone"
@@ -208,11 +209,12 @@ func (r *Run) next(saw observation) *transition {
 	return nil
 }
 
-// advance takes a run from its state to its end and keeps its claim meanwhile.
-func (l *loop) advance(ctx context.Context, r *Run) error {
+// advance takes a run from its state to its end, or to a state in which it stops before, and
+// keeps its claim meanwhile.
+func (l *loop) advance(ctx context.Context, r *Run, before ...State) error {
 	held, stop := l.tend(ctx, r)
 	defer stop()
-	for r.state != runConcluded {
+	for r.state != runConcluded && !slices.Contains(before, r.state) {
 		ctx := held
 		if !r.state.isWorking() { // an interrupt ends checks, but not the cleanup
 			ctx = context.WithoutCancel(held)

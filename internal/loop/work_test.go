@@ -52,8 +52,8 @@ func hooked(r clone.Run) clone.Run {
 }
 
 func TestPast(t *testing.T) {
-	asked := run("d-1", -20, clone.OutcomeFailed)
-	asked.Asked = true
+	asked, beside := run("d-1", -20, clone.OutcomeFailed), run("d-1", 0, clone.OutcomeFailed)
+	asked.Asked, beside.Task = true, clone.BestOfTask
 	for _, c := range []struct {
 		name             string
 		runs             []clone.Run
@@ -74,6 +74,7 @@ func TestPast(t *testing.T) {
 		{"lost twice is no attempt, and waits", []clone.Run{run("d-1", -9, clone.OutcomeFailed), run("d-1", -6, clone.OutcomeLost), run("d-1", 0, clone.OutcomeLost)}, 1, 0, at(2)},
 		{"another issue", []clone.Run{run("d-2", 0, clone.OutcomeFailed)}, 0, 0, time.Time{}},
 		{"the clock was set back", []clone.Run{run("d-1", 900, clone.OutcomeFailed)}, 1, 0, time.Time{}},
+		{"failed beside others", []clone.Run{beside}, 0, 0, time.Time{}},
 		{"still runs", []clone.Run{{Issue: "d-1", Started: noon}}, 0, 0, time.Time{}},
 	} {
 		p := PastOf(c.runs, noon)["d-1"].Of("bo")

@@ -44,9 +44,15 @@ func WorkCommand(a *cli.App) *cobra.Command {
 			"what would run. FILTER is an issue, or label=NAME, type=NAME, priority=N, parent=ID. Without\n" +
 			"CMD, the command of the actor's file runs. If nothing is ready, the loop waits. Limits count\n" +
 			"the runs of 24 hours, also over restarts; 0 is no limit. Exit codes: 0 a limit, or nothing\n" +
-			"left; 6 only questions left, or the worker is paused; 1 two runs in a row left nothing.",
-		Example: "  stig work --claude 3 --until-empty\n  stig work --plan --codex\n  stig work label=docs --once -- ./agent.sh\n  stig work --dry-run -- ./agent.sh",
+			"left; 6 only questions left, or the worker is paused; 1 two runs in a row left nothing.\n\n" +
+			"With --best-of N, N workers run on one issue in parallel, on branches stig/ID-NAME-1 and so\n" +
+			"on. The first work that passes lands, and the other runs are stopped. If none passes, a\n" +
+			"person is asked one question with all diffs.",
+		Example: "  stig work --claude 3 --until-empty\n  stig work --plan --codex\n  stig work label=docs --once -- ./agent.sh\n  stig work --dry-run -- ./agent.sh\n  stig work demo-1 --best-of 3 -- ./agent.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := aboveZero(cmd, "best-of", "jobs"); err != nil {
+				return err
+			}
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				r.Filter, r.Command = args[:at], args[at:]
 			} else {
@@ -69,6 +75,9 @@ func WorkCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&r.Epic, "epic", "", "only issues within the epic `ID`")
 	flags.BoolVar(&r.Once, "once", false, "end after one run")
 	flags.BoolVar(&r.UntilEmpty, "until-empty", false, "end when nothing is left to do")
+	flags.IntVar(&r.BestOf, "best-of", 0, "run `N` workers on one issue in parallel; land the first that passes")
+	flags.BoolVar(&r.Smallest, "smallest", false, "with --best-of, wait for all and land the work with the fewest changed lines")
+	flags.IntVar(&r.Jobs, "jobs", 0, "with --best-of, run at most `N` workers at once (default all)")
 	flags.StringVar(&r.Onto, "onto", r.Onto, "merge results into `BRANCH`, created from HEAD if missing")
 	flags.BoolVar(&r.NoClose, "no-close", false, "neither merge nor close: work stays on stig/ID")
 	flags.BoolVar(&r.Commit, "commit", false, "commit the store after each close, and nothing else")
@@ -199,7 +208,10 @@ func (w *work) loops(a *cli.App) (apps []*workspace.Run, requests []loop.Request
 		}
 		for i := range n {
 			one := a.Run.Fresh(a.Ctx, a.Running)
-			one.Actor = fmt.Sprintf("%s-%d", cmp.Or(a.Actor, string(host)), i+1)
+			one.Actor = cmp.Or(a.Actor, string(host))
+			if w.BestOf == 0 { // otherwise its workers have the numbers
+				one.Actor += fmt.Sprintf("-%d", i+1)
+			}
 			if a.Actor != "" && len(given) > 1 {
 				one.Actor = fmt.Sprintf("%s-%s-%d", a.Actor, host, i+1)
 			}
@@ -207,6 +219,9 @@ func (w *work) loops(a *cli.App) (apps []*workspace.Run, requests []loop.Request
 			request.Host = host
 			apps, requests = append(apps, one), append(requests, request)
 		}
+	}
+	if w.BestOf > 0 && len(requests) > 1 {
+		return nil, nil, workspace.Usage(fmt.Sprintf("--best-of: takes one loop; found %d", len(requests)), "omit the number after --"+string(given[0]))
 	}
 	var crew []string
 	for _, one := range apps {

@@ -108,7 +108,8 @@ func Runs(a *workspace.Run, r RunsRequest) ([]Run, error) {
 	return list, err
 }
 
-// runsSince returns the runs of the selected actors and warns about unreadable lines.
+// runsSince returns the runs of the selected actors, and those for their claims. It warns about
+// unreadable lines.
 func runsSince(a *workspace.Run, since time.Time, of func(name string) bool) ([]clone.Run, error) {
 	place, err := placeOf(a)
 	if err != nil {
@@ -118,7 +119,7 @@ func runsSince(a *workspace.Run, since time.Time, of func(name string) bool) ([]
 	for _, where := range damaged {
 		a.Warn("%s: has an unreadable line", where)
 	}
-	return slices.DeleteFunc(all, func(r clone.Run) bool { return !of(r.Actor) }), err
+	return slices.DeleteFunc(all, func(r clone.Run) bool { return !of(r.Actor) && (r.Holder == "" || !of(r.Holder)) }), err
 }
 
 // LogRequest selects the output of an actor's run: the last one, unless Run is set. With Follow

@@ -331,7 +331,7 @@ func (g *gathering) loops(context.Context) error {
 	all, err := g.place.Presences()
 	for _, p := range all {
 		running, known := p.Runs()
-		spent, runs := g.spent(func(r clone.Run) bool { return r.Actor == p.Name })
+		spent, runs := g.spent(func(r clone.Run) bool { return r.Actor == p.Name || r.Holder == p.Name })
 		if p.Boots == 0 || !running && p.Seen.Before(g.Since) && runs == 0 {
 			continue
 		}

@@ -230,7 +230,7 @@ func (u *Unlanded) tell(ctx context.Context, a *workspace.Run, id, reason string
 		return err
 	}
 	for _, r := range slices.Backward(runs) {
-		if r.Issue == id && r.Task != clone.SwarmTask {
+		if r.Issue == id && (!r.IsBesideOthers() || r.Outcome == string(clone.OutcomeClosed)) {
 			content := map[string]any{"payload": visible.OneLine(reason), "to": r.Actor, "run": r.ID}
 			_, err := traces.Add(ctx, a, traces.AddRequest{Drafts: []traces.Draft{{Issue: id, Type: trace.Feedback, Content: content}}})
 			return err
