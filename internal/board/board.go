@@ -17,6 +17,7 @@ import (
 	"crypto/rand"
 	"embed"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -68,6 +69,7 @@ func New(o Options) *Board {
 	o.Run = o.Run.Fresh(o.Run.Ctx, "board")
 	o.Run.Cache = jsonl.NewCache(o.Run.Now) // all browsers share one parsed store, and after an edit only changed lines are parsed
 	b := &Board{options: o, door: newDoor(o), pages: parsed(), stamp: rand.Text(), ctx: o.Run.Ctx, searching: make(chan struct{}, searches)}
+	b.door.button = func(token string) string { return b.pages.render("button", token) }
 	b.hub = &hub{make: b.made, state: b.state, trouble: b.troubled, rooms: map[string]*room{}, wake: newBell()}
 	return b
 }
@@ -107,7 +109,8 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	defer cancel()
 	b.ctx = ctx
 	server := &http.Server{
-		Handler: b.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, IdleTimeout: time.Minute,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // browsers that refuse the certificate
+		Handler:  b.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	context.AfterFunc(ctx, func() { _ = server.Close() }) // Serve returns its error

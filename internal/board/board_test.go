@@ -323,6 +323,54 @@ func TestDoor(t *testing.T) {
 	}
 }
 
+// TestPhone: at an address for other machines, a token is spent by the button, and not by a
+// program that opens the link to preview it.
+func TestPhone(t *testing.T) {
+	s := serve(t, lines, func(o *board.Options) { o.Local = false })
+	host := "192.0.2.7:8080"
+	far := map[string]string{"Host": host, "Origin": "https://" + host, "X-Forwarded-Proto": "https"}
+	path := strings.TrimPrefix(s.key(t), s.base)
+	token := strings.TrimPrefix(path, "/?token=")
+	c := s.stranger(t)
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	for range 2 {
+		status, body := c.do(t, "GET", path, nil, far)
+		if contains(t, body, "Open on this phone", `method="post"`); status != 200 || strings.Contains(body, "pier") {
+			t.Errorf("a preview gets %d %s", status, body)
+		}
+	}
+	if status, _ := c.do(t, "GET", "/static/style.css?token="+token, nil, far); status != 200 {
+		t.Errorf("the style of the page with the button: %d", status)
+	}
+	for name, header := range map[string]map[string]string{
+		"another site":                {"Host": host, "Origin": "https://evil.example"},
+		"no page":                     {"Host": host, "Origin": ""},
+		"another port of the machine": {"Host": host, "Origin": "https://192.0.2.7:1"},
+	} {
+		if status, _ := c.do(t, "POST", path, url.Values{}, header); status != 403 {
+			t.Errorf("the button of %s: %d", name, status)
+		}
+	}
+	r, _ := http.NewRequestWithContext(t.Context(), "POST", s.base+path, nil)
+	r.Host = host
+	r.Header.Set("Origin", "https://"+host)
+	r.Header.Set("X-Forwarded-Proto", "https")
+	answer, err := c.http.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != 303 || answer.Header.Get("Location") != "/" || len(answer.Cookies()) != 1 || !answer.Cookies()[0].Secure {
+		t.Errorf("the button: %d %v", answer.StatusCode, answer.Header)
+	}
+	if status, body := c.do(t, "POST", path, url.Values{}, far); status != 403 || !strings.Contains(body, "already used") {
+		t.Errorf("the button a second time: %d %s", status, body)
+	}
+	if status, _ := c.do(t, "GET", "/static/style.css?token="+token, nil, far); status != 403 {
+		t.Errorf("the style with a token that was used: %d", status)
+	}
+}
+
 // TestHeaders: each response forbids what no page needs, and the address no longer contains the
 // token.
 func TestHeaders(t *testing.T) {
