@@ -1,6 +1,7 @@
 package board
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,6 +53,20 @@ type page struct {
 	Parts          []part
 	Unready        bool          // render it again when pending searches end
 	Every          time.Duration // how often it changes without the store; 0 for never
+}
+
+// Top, Main and Side return the parts in each place, in order.
+func (p page) Top() []part  { return p.in(onTop) }
+func (p page) Main() []part { return p.in(inMain) }
+func (p page) Side() []part { return p.in(atSide) }
+
+func (p page) in(place where) (list []part) {
+	for _, one := range p.Parts {
+		if one.Place == place {
+			list = append(list, one)
+		}
+	}
+	return list
 }
 
 // maker renders the parts of a page. Errors are those of the services.
@@ -139,7 +154,7 @@ func (b *Board) made(ctx context.Context, address string) (page, reading, error)
 func (v *view) made(make maker) (page, error) {
 	p, err := make(v)
 	if err == nil {
-		p.Parts = append([]part{{Name: troublePart}}, p.Parts...)
+		p.Parts = append([]part{{Name: troublePart, Place: onTop}}, p.Parts...)
 	}
 	p.Unready = v.unready
 	return p, err
@@ -197,7 +212,7 @@ func (b *Board) troubled(err error) part {
 		f := workspace.Classify(err)
 		said = map[string]string{"Text": f.Message, "Hint": f.Hint}
 	}
-	return part{Name: troublePart, HTML: b.pages.render("trouble", said)}
+	return part{Name: troublePart, HTML: b.pages.render("trouble", said), Place: onTop}
 }
 
 // statusOf returns the HTTP status for an exit code.
@@ -269,9 +284,22 @@ func parsed() *pages {
 		"join":    strings.Join,
 		"escape":  url.PathEscape,
 		"query":   url.QueryEscape,
+		"tone":    toneOf,
 	}
 	return &pages{template.Must(template.New("").Funcs(functions).ParseFS(files, "pages/*.html"))}
 }
+
+// tones are the classes of states in the style sheet, by their words.
+var tones = map[string]string{
+	"closed": "good", "active": "good", "active_human": "good", "healthy": "good", "passed": "good", "info": "good",
+	"in_progress": "work", "running": "work", "working": "work", "hooked": "work",
+	"waits": "you", "to land": "you",
+	"blocked": "warn", "paused": "warn", "draining": "warn", "maintenance": "warn", "warning": "warn",
+	"error": "bad", "dead": "bad", "failed": "bad", "rejected": "bad", "timeout": "bad",
+}
+
+// toneOf returns the class of a state: good, work, you, warn, bad or idle.
+func toneOf(state string) string { return cmp.Or(tones[state], "idle") }
 
 // short returns the beginning of a text, with hidden characters made visible.
 func short(text string, most int) string {
@@ -285,7 +313,7 @@ func (p *pages) render(name string, data any) string {
 	if err := p.ExecuteTemplate(&text, name, data); err != nil {
 		return "<p class=\"bad\">this part cannot be shown: " + template.HTMLEscapeString(err.Error()) + "</p>"
 	}
-	return text.String()
+	return strings.TrimSpace(text.String()) // an empty part takes no space
 }
 
 // part renders a part of a page.
@@ -297,6 +325,15 @@ func (v *view) part(name string, data any) part {
 		Data any
 	}{v, data})}
 	p.Typed, v.again = v.again, before || v.again
+	return p
+}
+
+// top and side render a part above the columns, and in the narrow one.
+func (v *view) top(name string, data any) part  { return v.part(name, data).in(onTop) }
+func (v *view) side(name string, data any) part { return v.part(name, data).in(atSide) }
+
+func (p part) in(place where) part {
+	p.Place = place
 	return p
 }
 
