@@ -12,7 +12,6 @@
 package board
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"embed"
@@ -20,7 +19,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -89,9 +87,11 @@ func (b *Board) handler() http.Handler {
 	}
 	if b.options.Write && b.options.Local {
 		mux.HandleFunc("POST /actors/{name}/{verb}", b.post)
+		mux.HandleFunc("POST /store/{verb}", b.post)
 	}
 	mux.HandleFunc("GET /issues/{id}/{verb}", b.back) // reloaded after a form was rejected
 	mux.HandleFunc("GET /actors/{name}/{verb}", b.back)
+	mux.HandleFunc("GET /store/{verb}", b.back)
 	mux.HandleFunc("/", b.missing)
 	guarded := b.door.guard(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -141,16 +141,12 @@ func (b *Board) bare(w http.ResponseWriter, r *http.Request) {
 
 // back redirects the path of a form to the page of the form.
 func (b *Board) back(w http.ResponseWriter, r *http.Request) {
-	name, verb := cmp.Or(r.PathValue("id"), r.PathValue("name")), r.PathValue("verb")
-	acts, pages := issueActs(), "/issues/"
-	if r.PathValue("id") == "" {
-		acts, pages = actorActs(), "/actors/"
-	}
-	if _, ok := acts[verb]; !ok {
+	acts, _, page := actsOf(r)
+	if _, ok := acts[r.PathValue("verb")]; !ok {
 		b.missing(w, r)
 		return
 	}
-	http.Redirect(w, r, pages+url.PathEscape(name), http.StatusSeeOther)
+	http.Redirect(w, r, page, http.StatusSeeOther)
 }
 
 // static serves the style sheet, the icon and the scripts.

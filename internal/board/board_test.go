@@ -60,7 +60,7 @@ func TestPages(t *testing.T) {
 		{"/actors/ann/pause", 200, []string{"Inbox"}},
 		{"/swarm/pier-1", 409, []string{"no swarm is running"}},
 		{"/graph?epic=pier-9", 404, []string{"pier-9"}},
-		{"/graph?status=open", 200, []string{"1 issue at", "pier-1"}},
+		{"/graph?status=open", 200, []string{"1 issue<", "pier-1"}},
 	} {
 		t.Run(p.path, func(t *testing.T) {
 			status, body := c.get(t, p.path)

@@ -145,7 +145,7 @@ func (h *hub) refresh(ctx context.Context, now time.Time) {
 // warm renders the first and slowest pages, so that their results are cached before somebody
 // opens them: at the start, and after changes while pages are open.
 func (h *hub) warm(ctx context.Context) {
-	for _, address := range []string{"/", "/check"} {
+	for _, address := range []string{"/", "/check", "/issues"} {
 		if ctx.Err() == nil {
 			_, _, _ = h.make(ctx, address) // whoever opens the page sees the error
 		}

@@ -51,6 +51,7 @@ type alert struct {
 type page struct {
 	Title, Section string
 	Parts          []part
+	Finds          bool          // it has a search field of its own
 	Unready        bool          // render it again when pending searches end
 	Every          time.Duration // how often it changes without the store; 0 for never
 }

@@ -31,10 +31,16 @@
     }
   });
 
+  // A choice in the menus of a page applies at once.
+  document.addEventListener("change", event => {
+    if (event.target.tagName === "SELECT" && event.target.form?.method === "get") event.target.form.requestSubmit();
+  });
+
   // A part in which somebody has typed is not replaced; submitting the form reports whether
   // the data has changed.
-  const isDirty = part => [...part.querySelectorAll("textarea, input:not([type=hidden])")].some(f =>
-    f === document.activeElement || (f.type === "radio" || f.type === "checkbox" ? f.checked !== f.defaultChecked : f.value !== f.defaultValue));
+  const isDirty = part => [...part.querySelectorAll("textarea, select, input:not([type=hidden])")].some(f =>
+    f === document.activeElement || f.tagName !== "SELECT" && (f.type === "radio" || f.type === "checkbox" ? f.checked !== f.defaultChecked : f.value !== f.defaultValue) ||
+    f.tagName === "SELECT" && f.value !== (f.querySelector("[selected]") || f.options[0]).value);
   const opened = part => [...part.querySelectorAll("details[open] > summary")].map(s => s.textContent);
   let open = [];
   document.addEventListener("htmx:sseBeforeMessage", event => {
