@@ -4,14 +4,17 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"stig/checkpoint"
+	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/loop/actors"
 	"stig/internal/service"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/signals"
 )
@@ -59,14 +62,20 @@ func issueActs() map[string]act {
 			return "reopened", nil
 		}},
 		"verify": {true, runChecks},
+		"undo":   {false, undo},
+		"take":   {true, take},
+		"return": {true, sendBack},
 		"edit":   {true, edit},
 	}
 }
 
 // storeActs returns what forms do with no issue or worker, by the last element of their path.
 func storeActs() map[string]act {
-	return map[string]act{"create": {true, create}, "save": {true, save}, "forget": {true, forget}}
+	return map[string]act{"create": {true, create}, "save": {true, save}, "forget": {true, forget}, "land": {true, takeAll}}
 }
+
+// announced are the acts whose result is not seen on the page of their form.
+var announced = []string{"take", "land", "return", "stop"}
 
 // actsOf returns what forms do below the path of a request, the name of the issue or the worker
 // there, and the page to show in place of a form.
@@ -88,7 +97,7 @@ func actorActs() map[string]act {
 			return said, err
 		}}
 	}
-	return map[string]act{"pause": change("paused", actors.Pause), "resume": change("resumed", actors.Resume), "drain": change("will stop after its current run", actors.Drain)}
+	return map[string]act{"pause": change("paused", actors.Pause), "resume": change("resumed", actors.Resume), "drain": change("will stop after its current run", actors.Drain), "stop": change("stopped", actors.Kill)}
 }
 
 // post carries out a form and redirects to the page of the form.
@@ -109,7 +118,8 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the form has been read, and checks may take long
 	said, err := verb.do(r.Context(), a, name, r.PostForm)
-	b.keeper.forget(workOf)
+	b.keeper.forget(searchWork)
+	b.keeper.forget(searchLandings)
 	b.hub.changed()
 	back := b.backOf(r, "back")
 	if err != nil {
@@ -120,7 +130,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	if r.PostForm.Get("then") != "" {
 		back = b.backOf(r, "then")
 	}
-	if len(warnings) > 0 {
+	if len(warnings) > 0 || slices.Contains(announced, r.PathValue("verb")) {
 		if name != "" {
 			said = name + ": " + said
 		}
@@ -178,6 +188,10 @@ func resolve(ctx context.Context, a *workspace.Run, id string, form url.Values) 
 	answered, err := answering.Resolve(ctx, checkpoint.Answer{Question: hash, Option: option, Text: text, Self: form.Get("self") != ""})
 	if err != nil {
 		return "", err
+	}
+	fresh := clone.FreshAnswer{Issue: answered.ID, Question: hash, Words: visible.ClippedBytes(visible.OneLine(answered.Answer), 200), By: answering.By}
+	if err := service.RememberAnswer(a, fresh); err != nil {
+		a.Warn("the answer cannot be undone here: %v", err)
 	}
 	a.WarnOfEdit(answered.ID, answered.Warnings, answered.Lines)
 	return "answered", nil

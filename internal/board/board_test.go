@@ -35,13 +35,13 @@ func TestPages(t *testing.T) {
 		status int
 		wants  []string
 	}{
-		{"/", 200, []string{"Hemp or steel?", "pier-1", "Old rope", "Verified: go test", hash, "asked by ann"}},
+		{"/", 200, []string{"Hemp or steel?", "pier-1", "Old rope", "Verified: go test", hash, "ann asked today"}},
 		{"/issues", 200, []string{"pier-1", "pier-2", "2 issues"}},
 		{"/issues?all=yes&sort=id", 200, []string{"pier-3", "3 issues"}},
 		{"/issues?q=rope&all=yes", 200, []string{"pier-1", "pier-3"}},
 		{"/issues?status=in_progress", 200, []string{"pier-2", "1 issue"}},
 		{"/issues?sort=nothing", 422, []string{"must be one of"}},
-		{"/issues/pier-1", 200, []string{"Which rope", "Briefing", "Hemp or steel?", "Needed by"}},
+		{"/issues/pier-1", 200, []string{"Which rope", "The briefing as an agent gets it", "Hemp or steel?", "Needed by", "waits for your answer"}},
 		{"/issues/1", 200, []string{"Which rope"}},
 		{"/issues/pier-1?depth=shallow", 200, []string{`aria-current="true">shallow`}},
 		{"/issues/pier-1?depth=nothing", 422, []string{"must be one of"}},
@@ -49,15 +49,15 @@ func TestPages(t *testing.T) {
 		{"/graph", 200, []string{`<a href="/issues/pier-1">`, "<svg"}},
 		{"/graph?around=pier-1&zoom=150", 200, []string{"zoom-150"}},
 		{"/actors", 200, []string{"ann"}},
-		{"/actors/ann", 200, []string{"Inbox", "pier-2"}},
+		{"/actors/ann", 200, []string{"last command", "/issues/pier-2"}},
 		{"/actors/none", 404, []string{"none: no such actor"}},
 		{"/check", 200, []string{"issues"}},
 		{"/nothing", 404, []string{"there is no such page"}},
 		{"/issues/pier-1/more", 404, []string{"there is no such page"}},
 		{"/issues/pier-1/?depth=shallow", 200, []string{`aria-current="true">shallow`}},
 		{"/issues/", 200, []string{"Which rope"}},
-		{"/issues/pier-1/comment", 200, []string{"Which rope", "Briefing"}},
-		{"/actors/ann/pause", 200, []string{"Inbox"}},
+		{"/issues/pier-1/comment", 200, []string{"Which rope", "What happened"}},
+		{"/actors/ann/pause", 200, []string{"last command"}},
 		{"/swarm/pier-1", 409, []string{"no swarm is running"}},
 		{"/graph?epic=pier-9", 404, []string{"pier-9"}},
 		{"/graph?status=open", 200, []string{"1 issue<", "pier-1"}},
@@ -133,7 +133,7 @@ func TestAnswer(t *testing.T) {
 	if status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
-	contains(t, body, "Answered", "it lasts", "mara")
+	contains(t, body, "answered: steel it lasts", "mara")
 	status, body = b.post(t, "/issues/pier-1/resolve", "question", first, "option", "1", "text", "no, hemp", "form", first)
 	if status < 400 {
 		t.Errorf("the second answer: %d", status)
@@ -503,6 +503,6 @@ func TestEvents(t *testing.T) {
 	hash := s.ask(t, "ann", "Hemp or steel?")
 	again, leave := c.listen(t, "/issues/pier-1", last.id)
 	defer leave()
-	e = await(t, again, "questions")
+	e = await(t, again, "waits")
 	contains(t, e.data, "Hemp or steel?", hash, c.secret(t))
 }

@@ -6,12 +6,14 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // door admits browsers: with a single-use address, and then by a cookie.
@@ -23,14 +25,23 @@ type door struct {
 	button  func(token string) string // the page that asks before it spends a token
 
 	mu       sync.Mutex
-	token    string          // admits the next browser
-	sessions map[string]bool // by cookie value
+	token    string            // admits the next browser
+	sessions map[string]access // by cookie value
 }
+
+// access is what is known of a browser that was admitted.
+type access struct{ began, seen time.Time }
+
+// A session ends a day after its last request, and a week after it began.
+const (
+	sessionIdle = 24 * time.Hour
+	sessionMost = 7 * 24 * time.Hour
+)
 
 func newDoor(o Options) *door {
 	return &door{
 		options: o, cookie: "stig-" + strings.ToLower(rand.Text()[:8]), key: []byte(rand.Text()),
-		places: make(chan struct{}, most), sessions: map[string]bool{}, token: rand.Text(),
+		places: make(chan struct{}, most), sessions: map[string]access{}, token: rand.Text(),
 	}
 }
 
@@ -59,9 +70,14 @@ func (d *door) session(r *http.Request) string {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.sessions[c.Value] {
+	now := d.options.Run.Now()
+	maps.DeleteFunc(d.sessions, func(_ string, s access) bool { return now.Sub(s.seen) > sessionIdle || now.Sub(s.began) > sessionMost })
+	s, known := d.sessions[c.Value]
+	if !known {
 		return ""
 	}
+	s.seen = now
+	d.sessions[c.Value] = s
 	return c.Value
 }
 
@@ -74,15 +90,16 @@ func (d *door) admits(token string) bool {
 
 // enter admits a browser with the valid token, which is then replaced. It returns the new
 // session, or "".
-func (d *door) enter(token string) (session string) {
+func (d *door) enter(token string) (value string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if subtle.ConstantTimeCompare([]byte(token), []byte(d.token)) != 1 {
 		return ""
 	}
-	d.token, session = rand.Text(), rand.Text()
-	d.sessions[session] = true
-	return session
+	d.token, value = rand.Text(), rand.Text()
+	now := d.options.Run.Now()
+	d.sessions[value] = access{began: now, seen: now}
+	return value
 }
 
 // guard rejects requests that do not come from pages of this board. Its responses do not tell

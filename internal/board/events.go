@@ -49,6 +49,9 @@ func (b *Board) events(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-breathe.C:
+			if b.door.session(r) == "" { // it ended
+				return
+			}
 			err = line.send([]byte(": \n\n"))
 		case <-v.news:
 			pending, sum := b.hub.take(v)

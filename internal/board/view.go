@@ -35,6 +35,9 @@ type view struct {
 	reading reading // the store when the view began
 	room    int     // bytes left for long texts
 
+	said   *alert // the outcome of the form in typed; nil if there is none
+	placed bool   // it is shown at its form
+
 	shared  bool             // rendered for all browsers, not for one request
 	limit   <-chan time.Time // of slow searches; nil until the first one
 	unready bool             // a result is missing or old
@@ -178,12 +181,16 @@ func (b *Board) show(w http.ResponseWriter, r *http.Request, address string, aft
 	}
 	if err == nil {
 		if after != nil {
-			v.typed = after.typed
+			v.typed, v.said = after.typed, said
 		}
 		if p, err = v.made(make); err == nil && v.again {
 			said.Lost = ""
 		}
 	}
+	if v != nil && v.placed {
+		said = nil
+	}
+	p.Unready = p.Unready && after == nil // a reload would lose the outcome of the form and what was typed
 	if err != nil {
 		made := p
 		status, p = b.trouble(err)
@@ -258,11 +265,7 @@ func places() []place {
 
 func (b *Board) write(w http.ResponseWriter, r *http.Request, status int, v *view, p page, said *alert) {
 	f := frame{page: p, View: v, Alert: said, Sum: sumOf(p.Parts), Nav: places()}
-	if said == nil { // a reload would lose the outcome of the form and what was typed
-		f.Again = v == nil && status == http.StatusServiceUnavailable
-	} else {
-		f.Unready = false
-	}
+	f.Again = said == nil && v == nil && status == http.StatusServiceUnavailable
 	text := b.pages.render("frame", f)
 	text = strings.ReplaceAll(text, b.stamp, b.door.secret(b.door.session(r)))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -321,10 +324,7 @@ func (p *pages) render(name string, data any) string {
 func (v *view) part(name string, data any) part {
 	before := v.again
 	v.again = false
-	p := part{Name: name, HTML: v.Board.pages.render(name, struct {
-		View *view
-		Data any
-	}{v, data})}
+	p := part{Name: name, HTML: v.Board.pages.render(name, v.With(data))}
 	p.Typed, v.again = v.again, before || v.again
 	return p
 }
@@ -354,6 +354,37 @@ func (v *view) Typed(form, field string) string {
 	return v.typed.Get(field)
 }
 
+// Failed returns the error of a form, to be shown there; nil if it is not the one that was sent.
+func (v *view) Failed(form string) *alert {
+	if v.said == nil || !v.said.Bad || v.typed.Get("form") != form {
+		return nil
+	}
+	v.placed, v.again = true, true
+	return v.said
+}
+
+// With returns data for a template that needs the view too.
+func (v *view) With(data any) any {
+	return struct {
+		View *view
+		Data any
+	}{v, data}
+}
+
+// TitleOf returns the title of an issue, or its id if there is none.
+func (v *view) TitleOf(id string) string {
+	file, err := v.Open()
+	if err != nil {
+		return id
+	}
+	defer file.Close()
+	at, ok := file.Index(id)
+	if !ok {
+		return id
+	}
+	return cmp.Or(file.At(at).Title, id)
+}
+
 // Ago says how long ago a time was; "" for the zero time.
 func (v *view) Ago(t time.Time) string {
 	switch d := v.now.Sub(t); {
@@ -369,6 +400,24 @@ func (v *view) Ago(t time.Time) string {
 		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 	}
 }
+
+// Since returns how long ago a time was.
+func (v *view) Since(t time.Time) time.Duration { return v.now.Sub(t) }
+
+// Seconds returns a number of seconds as a duration.
+func (v *view) Seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// Time formats a time within days: the time of day, with the date if it was not today.
+func (v *view) Time(t time.Time) string {
+	if t = t.UTC(); t.Format(time.DateOnly) == v.now.UTC().Format(time.DateOnly) {
+		return t.Format("15:04 UTC")
+	}
+	return t.Format("Mon 15:04 UTC")
+}
+
+// Moment and Date format a time, and a day, for a list of what happened.
+func (v *view) Moment(t time.Time) string { return visible.Moment(t) }
+func (v *view) Date(t time.Time) string   { return t.UTC().Format(time.DateOnly) }
 
 // Clocked formats the time of day, in UTC.
 func (v *view) Clocked(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
