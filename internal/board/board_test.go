@@ -208,7 +208,7 @@ func TestBounded(t *testing.T) {
 		s.ask(t, "ann", strings.Repeat("why <i>so</i> ", n))
 	}
 	c := s.browser(t)
-	for _, path := range []string{"/", "/issues", "/issues?q=word", "/issues/pier-1", "/actors", "/actors/ann", "/check"} {
+	for _, path := range []string{"/", "/issues", "/issues?as=columns", "/issues?q=word", "/issues/pier-1", "/actors", "/actors/ann", "/check"} {
 		began := time.Now()
 		status, body := c.get(t, path)
 		t.Logf("%s: %d bytes in %s", path, len(body), time.Since(began))

@@ -38,9 +38,13 @@
 
   // A part in which somebody has typed is not replaced; submitting the form reports whether
   // the data has changed.
-  const isDirty = part => [...part.querySelectorAll("textarea, select, input:not([type=hidden])")].some(f =>
-    f === document.activeElement || f.tagName !== "SELECT" && (f.type === "radio" || f.type === "checkbox" ? f.checked !== f.defaultChecked : f.value !== f.defaultValue) ||
-    f.tagName === "SELECT" && f.value !== (f.querySelector("[selected]") || f.options[0]).value);
+  const isTouched = field => {
+    if (field === document.activeElement) return true;
+    if (field.type === "radio" || field.type === "checkbox") return field.checked !== field.defaultChecked;
+    if (field.tagName === "SELECT") return !(field.querySelector("[selected]") || field.options[0])?.selected;
+    return field.value !== field.defaultValue;
+  };
+  const isDirty = part => [...part.querySelectorAll("textarea, select, input:not([type=hidden])")].some(isTouched);
   const opened = part => [...part.querySelectorAll("details[open] > summary")].map(s => s.textContent);
   let open = [];
   document.addEventListener("htmx:sseBeforeMessage", event => {

@@ -82,12 +82,12 @@ func soon(ctx context.Context, end func(), actions ...chromedp.Action) error {
 	return chromedp.Run(ctx, actions...)
 }
 
-// tab opens a page in its own browser context; the test fails if the page writes to its console
-// or requests anything from other hosts.
+// tab opens a page in its own browser context, after some actions; the test fails if the page
+// writes to its console or requests anything from other hosts.
 //
 // The context stays until the browser ends: if the page has just loaded, Chromium may never
 // answer Target.disposeBrowserContext, and keep the page open.
-func tab(t *testing.T, browser context.Context, s *served) context.Context {
+func tab(t *testing.T, browser context.Context, s *served, before ...chromedp.Action) context.Context {
 	t.Helper()
 	var person target.ID
 	do(t, browser, chromedp.ActionFunc(func(ctx context.Context) error {
@@ -119,7 +119,7 @@ func tab(t *testing.T, browser context.Context, s *served) context.Context {
 			}
 		}
 	})
-	if err := soon(ctx, cancel, network.Enable(), log.Enable()); err != nil {
+	if err := soon(ctx, cancel, append([]chromedp.Action{network.Enable(), log.Enable()}, before...)...); err != nil {
 		t.Fatal(err)
 	}
 	do(t, ctx, navigate(key))
@@ -238,10 +238,10 @@ func serve(t *testing.T, lines, now string) *served {
 }
 
 // serve runs stig board on a store until the test ends.
-func (of store) serve(t *testing.T, now string) *served {
+func (of store) serve(t *testing.T, now string, flags ...string) *served {
 	t.Helper()
 	s := &served{store: of, keys: make(chan string, 100)}
-	c := s.command("mara", now, "board")
+	c := s.command("mara", now, append([]string{"board"}, flags...)...)
 	out, in := io.Pipe()
 	c.Stdout, c.Stderr = in, in
 	if err := c.Start(); err != nil {
@@ -255,7 +255,7 @@ func (of store) serve(t *testing.T, now string) *served {
 	})
 	t.Cleanup(s.end)
 	go func() {
-		address := regexp.MustCompile(`http://\S+`)
+		address := regexp.MustCompile(`https?://\S+`)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			if url := address.FindString(lines.Text()); url != "" {
 				s.keys <- url
