@@ -12,6 +12,7 @@ import (
 	"stig/internal/process"
 	"stig/internal/service/traces"
 	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // Limits of the actors, and of the inbox items and runs, on a page.
@@ -81,6 +82,21 @@ func (v *view) actorRows(list []*actors.Actor) ([]actorRow, error) {
 	return rows, nil
 }
 
+// Day says in short what an actor did today.
+func (a actorRow) Day() string {
+	var words []string
+	if a.Done > 0 {
+		words = append(words, fmt.Sprintf("%d closed today", a.Done))
+	}
+	if a.Failed > 0 {
+		words = append(words, fmt.Sprintf("%d failed today", a.Failed))
+	}
+	if a.Cost != "" {
+		words = append(words, workspace.Visible(a.Cost))
+	}
+	return strings.Join(words, " · ")
+}
+
 // rank sorts loops that work before those that wait, ended ones, and everybody else.
 func (a actorRow) rank() int {
 	switch {
@@ -136,7 +152,7 @@ func (v *view) describe(a *actorRow, p clone.Presence) {
 	case a.Seen != nil:
 		a.Tone, a.Words = "idle", "last command "+v.Ago(*a.Seen)
 	default:
-		a.Tone, a.Words = "idle", "no command yet"
+		a.Tone, a.Words = "idle", "no command in this clone yet"
 	}
 	if a.State == "error" && a.Next != "resume" {
 		a.Tone, a.Words = "bad", a.Words+"; its last 3 runs failed"

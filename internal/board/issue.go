@@ -67,7 +67,7 @@ func issue(v *view) (page, error) {
 		v.part("edit", form),
 		v.part("waits", waits),
 		v.part("texts", shown),
-		v.part("proof", struct{ Gate, Diff, State string }{gateText(done.Gate), done.Diff, proofState(done)}),
+		v.part("proof", struct{ Gate, Diff, Reason, State string }{gateText(done.Gate), done.Diff, shown.Issue.CloseReason, proofState(done, shown.Issue.CloseReason)}),
 		v.part("timeline", events),
 		v.part("trajectory", v.trajectory(id)),
 		v.part("briefing", struct {
@@ -126,8 +126,12 @@ func (v *view) head(id string, b *orient.Briefing) (h issueHead, err error) {
 	return h, nil
 }
 
-// proofState says in short how the last run of the checks ended; "" if there was none.
-func proofState(w Work) string {
+// proofState says in short what proves an issue: its close reason, or the last run of its
+// checks; "" if there is neither.
+func proofState(w Work, reason string) string {
+	if reason != "" {
+		return proofOf(reason)
+	}
 	if w.Gate == nil {
 		return ""
 	}
@@ -137,7 +141,7 @@ func proofState(w Work) string {
 			passed++
 		}
 	}
-	return fmt.Sprintf("%d of %s passed", passed, visible.Counted(all, "check"))
+	return fmt.Sprintf("%d of %s passed when they last ran", passed, visible.Counted(all, "check"))
 }
 
 // neighbour is an issue beside another one in the graph.

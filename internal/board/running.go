@@ -55,7 +55,7 @@ func (v *view) readRunning(d *day) error {
 		if at, ok := file.Index(issue.ID); !ok || at != i || all.Of[issue.ID].Column != columnRunning {
 			continue
 		}
-		one := running{ID: issue.ID, Title: issue.Title, Actor: issue.Assignee, Since: seen[issue.Assignee], Cost: did[issue.ID].spent.String()}
+		one := running{ID: issue.ID, Title: issue.Title, Actor: issue.Assignee, Since: seen[issue.Assignee], Cost: costText(did[issue.ID].spent)}
 		if r, live := runs[issue.ID]; live {
 			one.Live, one.Actor, one.Since, one.Words = true, r.Actor, r.Started, tail(r.Log, lastWords)
 		}

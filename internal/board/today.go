@@ -167,7 +167,7 @@ func (v *view) readClosed(d *day) error {
 	for i := range d.Closed {
 		one := &d.Closed[i]
 		did := work[one.ID]
-		one.By, one.Took, one.Cost = cmp.Or(did.by, one.By), did.took, did.spent.String()
+		one.By, one.Took, one.Cost = cmp.Or(did.by, one.By), did.took, costText(did.spent)
 	}
 	return err
 }

@@ -159,7 +159,7 @@ func (v *view) findLandings() (list []landing, err error) {
 	}
 	did, err := v.workOf()
 	for i, one := range u.Issues {
-		l := landing{UnlandedIssue: one, By: did[one.ID].by, Cost: did[one.ID].spent.String()}
+		l := landing{UnlandedIssue: one, By: did[one.ID].by, Cost: costText(did[one.ID].spent)}
 		if at := slices.IndexFunc(closed, func(c closing) bool { return c.ID == one.ID }); at >= 0 {
 			l.At, l.Proof, l.By = closed[at].At, closed[at].Proof, cmp.Or(l.By, closed[at].By)
 		}
@@ -191,6 +191,14 @@ type work struct {
 	last  clone.Run
 	took  time.Duration
 	spent clone.Spent
+}
+
+// costText formats the cost of runs; "" if nothing of it is known.
+func costText(s clone.Spent) string {
+	if len(s.Amounts) == 0 && s.Tokens == 0 {
+		return ""
+	}
+	return s.String()
 }
 
 // workOf returns what the loops did within workSeen, by issue.
