@@ -118,8 +118,9 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the form has been read, and checks may take long
 	said, err := verb.do(r.Context(), a, name, r.PostForm)
-	b.keeper.forget(searchWork)
-	b.keeper.forget(searchLandings)
+	for _, old := range []string{searchWork, searchLandings, searchLog} {
+		b.keeper.forget(old)
+	}
 	b.hub.changed()
 	back := b.backOf(r, "back")
 	if err != nil {

@@ -32,6 +32,9 @@ type Facts []fact
 
 type fact struct{ Name, Value string }
 
+// searchLog is the name prefix of searches in the journal.
+const searchLog = "log "
+
 // timeline is what happened to an issue, newest first.
 type timeline struct {
 	List  []moment
@@ -52,7 +55,7 @@ func (v *view) timeline(id, created, closed string, asked []orient.Asked) (timel
 	if err != nil {
 		return timeline{}, err
 	}
-	edits, err := looked(v, "log "+id, 2*shortly, false, func(v *view) ([]service.Logged, error) {
+	edits, err := looked(v, searchLog+id, 2*shortly, false, func(v *view) ([]service.Logged, error) {
 		return service.Log(v.Run, service.LogRequest{IDs: []string{id}})
 	})
 	if err != nil {
@@ -114,9 +117,10 @@ func momentsOfEdits(edits []service.Logged) (list []moment) {
 		if e.Result != clone.Written {
 			continue
 		}
-		what, tone := wordsOf(e)
-		if what != "" {
-			list = append(list, moment{At: e.At, Who: e.Actor, What: what, Tone: tone})
+		one := moment{At: e.At, Who: e.Actor}
+		one.describe(e)
+		if one.What != "" {
+			list = append(list, one)
 		}
 	}
 	return list
@@ -125,42 +129,60 @@ func momentsOfEdits(edits []service.Logged) (list []moment) {
 // silentKeys change with others.
 var silentKeys = []beads.Key{beads.Assignee, beads.UpdatedAt, beads.ClosedAt, beads.CloseReason, "started_at", "content_hash", "closed_by_session"}
 
-func wordsOf(e service.Logged) (what, tone string) {
+// describe puts an edit into words; What stays empty for one that is shown otherwise.
+func (m *moment) describe(e service.Logged) {
 	var signals, changed []string
 	for _, c := range e.Changes {
 		was, now := strings.Trim(c.Was, `"`), strings.Trim(c.Now, `"`)
 		switch {
 		case c.Kind == "issue" && c.Was == "":
-			return "created it", ""
+			m.What = "created it"
+			return
 		case c.Kind == "key" && c.Name == string(beads.Status):
-			switch {
-			case now == beads.StatusClosed:
-				return "closed it", "fine"
-			case was == beads.StatusClosed:
-				return "reopened it", "failed"
-			case now == beads.StatusInProgress:
-				return "claimed it", ""
-			case was == beads.StatusInProgress:
-				what = "released it"
-			}
+			m.moved(was, now)
 		case c.Kind == "signal" && c.Now != "":
-			signals = append(signals, c.Name+" "+now)
+			value, _, _ := strings.Cut(now, "\t") // the date follows
+			signals = append(signals, c.Name+" "+value)
+		case c.Kind == "section":
+			m.Body = newText(c.Was, c.Now)
 		case (c.Kind == "key" || c.Kind == "label" || c.Kind == "edge") && !slices.Contains(silentKeys, beads.Key(c.Name)):
 			changed = append(changed, c.Name)
 		}
 	}
-	command := e.Command[strings.LastIndexByte(e.Command, ' ')+1:]
-	switch {
-	case what != "":
+	switch command := e.Command[strings.LastIndexByte(e.Command, ' ')+1:]; {
+	case m.What != "":
+		m.Body = ""
 	case command == "escalate" || command == "resolve" || command == "comment" || command == "add":
 	case command == "checkpoint":
-		if what = "wrote a checkpoint"; len(signals) > 0 {
-			what += ": " + strings.Join(signals, ", ")
+		if m.What = "wrote a checkpoint"; len(signals) > 0 {
+			m.What += ": " + strings.Join(signals, ", ")
 		}
 	case len(changed) > 0:
-		what = "changed " + visible.Some(changed, 3)
+		m.What = "changed " + visible.Some(changed, 3)
 	}
-	return what, ""
+}
+
+// moved says what a change of the status means.
+func (m *moment) moved(was, now string) {
+	switch {
+	case now == beads.StatusClosed:
+		m.What, m.Tone = "closed it", "fine"
+	case was == beads.StatusClosed:
+		m.What, m.Tone = "reopened it", "failed"
+	case now == beads.StatusInProgress:
+		m.What = "claimed it"
+	case was == beads.StatusInProgress:
+		m.What = "released it"
+	}
+}
+
+// newText returns what an edit added to a section, without its heading.
+func newText(was, now string) string {
+	text := strings.TrimSpace(strings.TrimPrefix(now, was))
+	if strings.HasPrefix(text, "#") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return visible.ClippedBytes(strings.TrimSpace(text), 2000)
 }
 
 func momentsOfTraces(list []trace.Entry) (all []moment) {

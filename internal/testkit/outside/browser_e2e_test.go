@@ -165,7 +165,13 @@ func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 // holds waits until an expression is true on the page, which may still be navigating.
 func holds(t *testing.T, ctx context.Context, expression string) {
 	t.Helper()
-	waiting, cancel := context.WithTimeout(ctx, time.Minute)
+	lasts(t, ctx, time.Minute, expression)
+}
+
+// lasts waits as holds does, for a given time at most.
+func lasts(t *testing.T, ctx context.Context, limit time.Duration, expression string) {
+	t.Helper()
+	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for ; waiting.Err() == nil; time.Sleep(20 * time.Millisecond) {
 		var is bool

@@ -15,12 +15,17 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestBrowserPages visits Issues, Graph and Check in all their forms, light and dark, on a desk
-// and on a telephone.
+// TestBrowserPages visits Issues, Graph and Check in all their forms.
 func TestBrowserPages(t *testing.T) {
 	browser := chromium(t)
 	s := harbor(t)
-	ctx := tab(t, browser, s)
+	walk(t, tab(t, browser, s), s, "/issues", "/issues?as=columns", "/issues?q=berth&state=waits", "/issues?new=yes&edit=harbor-b7q", "/issues?label=none", "/graph", "/graph?zoom=300", "/graph?from=harbor-p3y&to=harbor-c20", "/check")
+}
+
+// walk visits pages, light and dark, on a desk and on a telephone: axe-core finds nothing, and
+// no text is cut.
+func walk(t *testing.T, ctx context.Context, s *served, paths ...string) {
+	t.Helper()
 	axe, err := os.ReadFile(os.Getenv(axeScript))
 	if err != nil {
 		t.Fatalf("no axe-core: %v; type eval \"$(bash .ci/browser)\" to have it", err)
@@ -28,7 +33,7 @@ func TestBrowserPages(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{390, 1280} {
 			do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}), chromedp.EmulateViewport(width, 900))
-			for _, path := range []string{"/issues", "/issues?as=columns", "/issues?q=berth&state=waits", "/issues?new=yes&edit=harbor-b7q", "/issues?label=none", "/graph", "/graph?zoom=300", "/graph?from=harbor-p3y&to=harbor-c20", "/check"} {
+			for _, path := range paths {
 				name := fmt.Sprintf("%s at %d, %s", path, width, scheme)
 				visit(t, ctx, s.base+path)
 				holds(t, ctx, `!document.querySelector('[role="status"]:not([hidden])')?.textContent.match(/^(Searching|Validating)/)`)
