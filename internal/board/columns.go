@@ -50,7 +50,7 @@ func (v *view) wallOf(list []row, all *standings) wall {
 	room := allCards
 	none := &lane{Cells: v.cells("")}
 	for _, r := range list {
-		if _, isLane := all.Epics[r.ID]; isLane || r.Stands.Column == "" || r.Stands.Column == columnClosed && v.now.Sub(r.updated) > lately {
+		if r.Stands.Column == "" || r.Stands.Column == columnClosed && v.now.Sub(r.updated) > lately {
 			continue
 		}
 		in := at[r.Stands.Epic]

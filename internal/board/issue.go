@@ -56,10 +56,15 @@ func issue(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
+	form, err := v.edited()
+	if err != nil {
+		return p, err
+	}
 	done := v.work(id)[id]
 	closed := shown.Issue.Status == beads.StatusClosed
 	p.Parts = []part{
 		v.top("head", head),
+		v.part("edit", form),
 		v.part("waits", waits),
 		v.part("texts", shown),
 		v.part("proof", struct{ Gate, Diff, Reason, State string }{gateText(done.Gate), done.Diff, shown.Issue.CloseReason, proofState(done, shown.Issue.CloseReason)}),

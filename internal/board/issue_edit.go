@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"html/template"
 	"net/url"
 	"slices"
 	"strconv"
@@ -61,10 +60,14 @@ func (v *view) blank(m menus) *draft {
 }
 
 // edited returns the form of the issue that the query names; nil for none.
-func (v *view) edited(m menus) (*draft, error) {
+func (v *view) edited() (*draft, error) {
 	id := v.query.Get("edit")
 	if id == "" || !v.MayAll() {
 		return nil, nil
+	}
+	epics, err := v.epics()
+	if err != nil {
+		return nil, err
 	}
 	file, err := v.Open()
 	if err != nil {
@@ -78,7 +81,8 @@ func (v *view) edited(m menus) (*draft, error) {
 	if !isPlain(d.all()) {
 		return nil, &fault.Error{Code: fault.Refused, ID: d.ID, Reason: "has hidden characters, which a form would lose", Hint: "type stig edit " + d.ID}
 	}
-	d.Types, d.Epics, d.Back = m.Choices(checkpoint.Types(), d.Type), m.Epics, v.at("edit", "")
+	m := menus{Epics: epics}
+	d.Types, d.Epics, d.Back = m.Choices(checkpoint.Types(), d.Type), m.EpicsWith(d.Parent), v.at("edit", "")
 	return d, nil
 }
 
@@ -99,14 +103,6 @@ func (v *view) Filled(d *draft) *draft {
 	typed, _ := fields(v.typed) // what is wrong was said
 	typed.ID, typed.Sum, typed.Back, typed.Types, typed.Epics = d.ID, v.typed.Get("sum"), d.Back, d.Types, d.Epics
 	return &typed
-}
-
-// Inline renders a form that is a piece of a part.
-func (v *view) Inline(name string, d *draft) template.HTML {
-	return template.HTML(v.Board.pages.render(name, struct {
-		View *view
-		Data *draft
-	}{v, d}))
 }
 
 // Priorities returns the priorities of a menu.

@@ -10,7 +10,6 @@ import (
 
 	"stig/dag"
 	"stig/internal/service"
-	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
@@ -56,7 +55,7 @@ func issues(v *view) (page, error) {
 	}
 	found := last.Value
 	found.At, found.Old = last.At, last.Old
-	if found.Edited, err = v.edited(menus); err != nil {
+	if found.Edited, err = v.edited(); err != nil {
 		return p, err
 	}
 	p.Parts = append(p.Parts, v.part("rows", found))
@@ -68,9 +67,9 @@ func (v *view) IsWall() bool { return v.query.Get("as") == "columns" }
 
 // found returns the matching issues: all of them in columns, or a page of the list.
 func (v *view) found() (rows, error) {
-	state := column(v.query.Get("state"))
-	if state != "" && !slices.Contains(columns(), state) {
-		return rows{}, workspace.Usage("state: must be one of "+visible.Some(words(columns()), len(columns()))+"; found "+strconv.Quote(string(state)), "choose a state in the menu")
+	state := v.query.Get("state")
+	if state != "" && state != string(columnWaits) && !slices.Contains(states(), state) {
+		return rows{}, workspace.Usage("state: must be one of "+strings.Join(states(), ", ")+"; found "+strconv.Quote(state), "choose a state in the menu")
 	}
 	list, total, err := v.matching()
 	if err != nil {
@@ -84,7 +83,7 @@ func (v *view) found() (rows, error) {
 		list[i].Stands = all.Of[list[i].ID]
 	}
 	if state != "" {
-		list = slices.DeleteFunc(list, func(r row) bool { return r.Stands.Column != state })
+		list = slices.DeleteFunc(list, func(r row) bool { return !r.Stands.Is(state) })
 		total = len(list)
 	}
 	found := rows{Total: total, Ranked: strings.TrimSpace(v.query.Get("q")) != ""}
@@ -190,11 +189,11 @@ func (v *view) menus() (menus, error) {
 		}
 		return c, nil
 	})
-	m := menus{Query: v.query, Types: last.Value.Types, Assignees: last.Value.Assignees, Labels: last.Value.Labels, Sorts: service.SortKeys(), States: words(columns()), Kept: v.keptQuery()}
+	m := menus{Query: v.query, Types: last.Value.Types, Assignees: last.Value.Assignees, Labels: last.Value.Labels, Sorts: service.SortKeys(), States: states(), Kept: v.keptQuery()}
 	if err != nil {
 		return m, err
 	}
-	if m.Epics, err = kept(v, "epics", longer, (*view).epics); err != nil {
+	if m.Epics, err = v.epics(); err != nil {
 		return m, err
 	}
 	return m, v.savedViews(&m)
@@ -205,19 +204,21 @@ func (v *view) menus() (menus, error) {
 func isPlain(text string) bool { return workspace.Visible(text) == text }
 
 // epics returns the unclosed epics.
-func (v *view) epics() (list []Epic, err error) {
-	file, err := v.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	graph := dag.New(file)
-	for _, i := range graph.Epics() {
-		if graph.Lasting(i) && !graph.Closed(i) && isPlain(file.At(i).ID) && len(list) < mostChoices {
-			list = append(list, Epic{file.At(i).ID, file.At(i).Title})
+func (v *view) epics() ([]Epic, error) {
+	return kept(v, "epics", longer, func(v *view) (list []Epic, err error) {
+		file, err := v.Open()
+		if err != nil {
+			return nil, err
 		}
-	}
-	return list, nil
+		defer file.Close()
+		graph := dag.New(file)
+		for _, i := range graph.Epics() {
+			if graph.Lasting(i) && !graph.Closed(i) && isPlain(file.At(i).ID) && len(list) < mostChoices {
+				list = append(list, Epic{file.At(i).ID, file.At(i).Title})
+			}
+		}
+		return list, nil
+	})
 }
 
 // menu is one menu of the filters.

@@ -61,14 +61,14 @@ func TestColumns(t *testing.T) {
 	}
 	contains(t, body, "blocked by 1", "waits for you", "deferred")
 	for query, want := range map[string]string{
-		"state=ready": "pier-2", "state=running": "pier-1.1", "state=waits": "pier-1.2 pier-3 pier-5", "state=closed": "pier-1.3 pier-4", "state=to+land": "",
+		"state=ready": "pier-2", "state=running": "pier-1.1", "state=waits": "pier-1.2 pier-3 pier-5", "state=blocked": "pier-1.2 pier-3", "state=waits+for+you": "pier-5", "state=closed": "pier-1.3 pier-4", "state=to+land": "",
 		"state=waits&parent=pier-1": "pier-1.2", "state=waits&q=anchor": "pier-5",
 	} {
 		if got := ids(c.ready(t, "/issues?"+query)); got != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
 		}
 	}
-	if status, body := c.get(t, "/issues?state=done"); status != 422 || !strings.Contains(body, "state: must be one of ready, running, waits, to land, closed") {
+	if status, body := c.get(t, "/issues?state=done"); status != 422 || !strings.Contains(body, "state: must be one of ready, running, waits for you, blocked, to land, closed") {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -25,17 +25,31 @@ func columns() []column {
 	return []column{columnReady, columnRunning, columnWaits, columnLand, columnClosed}
 }
 
-// words returns columns as texts.
-func words(list []column) (texts []string) {
-	for _, c := range list {
-		texts = append(texts, string(c))
+// Choices of the state menu: the columns, of which that of waiting issues is split.
+const (
+	waitsForYou = "waits for you"
+	blocked     = "blocked" // waits for something else
+)
+
+// states returns the values of the state menu.
+func states() []string {
+	return []string{string(columnReady), string(columnRunning), waitsForYou, blocked, string(columnLand), string(columnClosed)}
+}
+
+// Is reports whether a choice of the state menu, or a column, includes the standing.
+func (s standing) Is(state string) bool {
+	switch state {
+	case waitsForYou:
+		return s.Words == waitsForYou
+	case blocked:
+		return s.Column == columnWaits && s.Words != waitsForYou
 	}
-	return texts
+	return string(s.Column) == state
 }
 
 // standing is where an issue stands.
 type standing struct {
-	Column column // "" for epics with unclosed children, and for what is no work
+	Column column // "" for what is no work, and for epics with unclosed children, which are lanes
 	Words  string // such as "blocked by 2"
 	Tone   string // a class of .state
 	Epic   string // id of the epic that contains it; "" for none
@@ -106,7 +120,10 @@ func standingOf(graph *dag.Graph, i int, issue *beads.Issue, state dag.State, as
 	case state == dag.StateClosed:
 		return standing{Column: columnClosed, Words: "closed", Tone: "good"}
 	case asked:
-		return standing{Column: columnWaits, Words: "waits for you", Tone: "you"}
+		return standing{Column: columnWaits, Words: waitsForYou, Tone: "you"}
+	}
+	if closed, total := graph.Progress(i); closed < total {
+		return standing{Words: fmt.Sprintf("%d of %s closed", closed, visible.Counted(total, "issue")), Tone: "idle"}
 	}
 	switch state {
 	case dag.StateInProgress, dag.StateHeld:
@@ -124,9 +141,6 @@ func standingOf(graph *dag.Graph, i int, issue *beads.Issue, state dag.State, as
 		return standing{Column: columnWaits, Words: "deferred", Tone: "idle"}
 	case dag.StateUnknown:
 		return standing{Column: columnWaits, Words: issue.Status, Tone: "idle"}
-	case dag.StateEpic:
-		closed, total := graph.Progress(i)
-		return standing{Words: fmt.Sprintf("%d of %s closed", closed, visible.Counted(total, "issue")), Tone: "idle"}
 	}
 	return standing{Words: issue.Status, Tone: "idle"}
 }
