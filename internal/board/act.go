@@ -125,7 +125,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	back := b.backOf(r, "back")
 	if err != nil {
 		f := workspace.Classify(err)
-		b.show(w, r, back, &outcome{alert{Bad: true, Text: f.Message, Hint: f.Hint, Lost: written(r.PostForm)}, statusOf(f.Code), r.PostForm})
+		b.show(w, r, back, &outcome{alert{Bad: true, Text: f.Message, Hint: f.Hint, Lost: written(r.PostForm)}, statusOf(err), r.PostForm})
 		return
 	}
 	if r.PostForm.Get("then") != "" {
