@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stig/checkpoint"
@@ -89,16 +90,16 @@ const (
 )
 
 // runID matches the name of a run in a text, which means nothing to a person.
-var runID = regexp.MustCompile(`\brun r-[0-9a-f]{10}\b`)
+var runID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\brun r-[0-9a-f]{10}\b`) })
 
 // shortOf returns the beginning of a long question, on one line; "" for a short one.
 func shortOf(text string) string {
 	text = strings.TrimSpace(text)
-	if len(text) <= wholeQuestion && strings.Count(text, "\n") < wholeLines && !runID.MatchString(text) {
+	if len(text) <= wholeQuestion && strings.Count(text, "\n") < wholeLines && !runID().MatchString(text) {
 		return ""
 	}
 	first, _, _ := strings.Cut(text, "\n\n")
-	return visible.ClippedBytes(visible.OneLine(runID.ReplaceAllString(first, "the run")), wholeQuestion)
+	return visible.ClippedBytes(visible.OneLine(runID().ReplaceAllString(first, "the run")), wholeQuestion)
 }
 
 // buttonsOf returns the options of a question. That of rejecting work asks for a remark.
