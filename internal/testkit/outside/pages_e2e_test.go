@@ -84,7 +84,7 @@ func TestBrowserIssues(t *testing.T) {
 	holds(t, one, `location.pathname.startsWith("/issues/harbor-9fd.")`)
 	shows(t, two, "Paint the numbers of the berths") // without reloading the page
 	visit(t, one, s.base+"/issues?q=paint")
-	do(t, one, chromedp.Click(".edit"))
+	do(t, one, chromedp.Click(".change"))
 	has(t, one, `.fields input[name="title"]`)
 	do(t, one, chromedp.SetValue(`.fields select[name="priority"]`, "0"), chromedp.Click(`.fields button`))
 	holds(t, one, `!document.querySelector(".fields") && document.querySelector(".cards").innerText.includes("P0")`)
