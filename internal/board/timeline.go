@@ -219,7 +219,11 @@ func momentsOfQuestions(asked []orient.Asked, edits []service.Logged) (list []mo
 	}
 	for _, q := range asked {
 		if q.Question != "" {
-			add(q.Since, q.By, "asked", "you", cmp.Or(shortOf(q.Question), q.Question), "escalate")
+			body := "" // of an open question, a card has the text
+			if q.Answer != nil {
+				body = cmp.Or(shortOf(q.Question), q.Question)
+			}
+			add(q.Since, q.By, "asked", "you", body, "escalate")
 		}
 		if a := q.Answer; a != nil && !a.Withdrawn {
 			add(a.Date, a.By, "answered", "you", a.Text, "resolve")

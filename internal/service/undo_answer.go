@@ -55,7 +55,7 @@ func UndoAnswer(ctx context.Context, a *workspace.Run, id, question string) (*Un
 			return one.Issue == id && one.Question == question && one.By == actor
 		})
 		if at < 0 {
-			return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "the answer cannot be undone here any more", Hint: "leave a comment, or ask again: stig escalate " + id}
+			return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "has no answer of " + actor + " that can be undone here", Hint: "leave a comment, or ask again: stig escalate " + id}
 		}
 		if err := refuseBegun(past, place, answers[at]); err != nil {
 			return nil, err

@@ -150,7 +150,7 @@ func TestBrowserForms(t *testing.T) {
 	has(t, ctx, `form[action$="/claim"]`)
 	visit(t, ctx, s.base+"/issues")
 	do(t, ctx, chromedp.SendKeys(`.filters input[name="q"]`, "rope\r"))
-	shows(t, ctx, "1 issue")
+	shows(t, ctx, "2 issues")
 }
 
 // TestBrowserTrajectory checks that a page draws the trajectory of an issue from its commits.
