@@ -190,7 +190,7 @@ func resolve(ctx context.Context, a *workspace.Run, id string, form url.Values) 
 	if err != nil {
 		return "", err
 	}
-	fresh := clone.FreshAnswer{Issue: answered.ID, Question: hash, Words: visible.ClippedBytes(visible.OneLine(answered.Answer), 200), By: answering.By}
+	fresh := clone.FreshAnswer{Issue: answered.ID, Question: hash, Words: visible.ClippedBytes(visible.OneLine(strings.Replace(answered.Answer, "\n\n", " · ", 1)), 200), By: answering.By}
 	if err := service.RememberAnswer(a, fresh); err != nil {
 		a.Warn("the answer cannot be undone here: %v", err)
 	}

@@ -133,7 +133,7 @@ func TestAnswer(t *testing.T) {
 	if status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
-	contains(t, body, "answered: steel it lasts", "mara")
+	contains(t, body, "answered: steel · it lasts", "mara")
 	status, body = b.post(t, "/issues/pier-1/resolve", "question", first, "option", "1", "text", "no, hemp", "form", first)
 	if status < 400 {
 		t.Errorf("the second answer: %d", status)

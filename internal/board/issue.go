@@ -60,13 +60,16 @@ func issue(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
+	texts := v.part("texts", shown)
+	if form != nil { // it has the texts
+		texts = v.part("edit", form)
+	}
 	done := v.work(id)[id]
 	closed := shown.Issue.Status == beads.StatusClosed
 	p.Parts = []part{
 		v.top("head", head),
-		v.part("edit", form),
 		v.part("waits", waits),
-		v.part("texts", shown),
+		texts,
 		v.part("proof", struct{ Gate, Diff, Reason, State string }{gateText(done.Gate), done.Diff, shown.Issue.CloseReason, proofState(done, shown.Issue.CloseReason)}),
 		v.part("timeline", events),
 		v.part("trajectory", v.trajectory(id)),

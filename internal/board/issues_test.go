@@ -165,6 +165,9 @@ func TestEdit(t *testing.T) {
 		fields[slices.Index(fields, name)+1] = value
 		return fields
 	}
+	if body := c.ready(t, "/issues/pier-1.2?edit=pier-1.2"); !strings.Contains(body, ">Oak</textarea>") || strings.Contains(body, "<h2>Description") {
+		t.Errorf("on the page of the issue, the form is not in the place of the description: %s", body)
+	}
 	before, _ := os.ReadFile(s.store())
 	if status, body := c.post(t, "/issues/pier-1.2/edit", same...); status != 200 {
 		t.Errorf("no change: %d %s", status, body)

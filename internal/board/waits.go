@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stig/checkpoint"
@@ -92,7 +93,7 @@ const (
 )
 
 // runID matches the name of a run in a text, which means nothing to a person.
-var runID = regexp.MustCompile(`\brun r-[0-9a-f]{10}\b`)
+var runID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\brun r-[0-9a-f]{10}\b`) })
 
 // shortOf returns the beginning of a question, on one line, if it is long or has names of runs,
 // branches or paths; "" for others.
@@ -103,11 +104,11 @@ func shortOf(q orient.Asked) string {
 			text = text[:end+1]
 		}
 	}
-	if len(text) <= wholeQuestion && strings.Count(text, "\n") < wholeLines && !runID.MatchString(text) && text == strings.TrimSpace(q.Question) {
+	if len(text) <= wholeQuestion && strings.Count(text, "\n") < wholeLines && !runID().MatchString(text) && text == strings.TrimSpace(q.Question) {
 		return ""
 	}
 	first, _, _ := strings.Cut(text, "\n\n")
-	return visible.ClippedBytes(visible.OneLine(runID.ReplaceAllString(first, "the run")), wholeQuestion)
+	return visible.ClippedBytes(visible.OneLine(runID().ReplaceAllString(first, "the run")), wholeQuestion)
 }
 
 // isUnproven reports whether a question asks if work is done that no check shows.
