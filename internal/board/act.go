@@ -125,7 +125,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	back := b.backOf(r, "back")
 	if err != nil {
 		f := workspace.Classify(err)
-		b.show(w, r, back, &outcome{alert{Bad: true, Text: f.Message, Hint: f.Hint, Lost: written(r.PostForm)}, statusOf(f.Code), r.PostForm})
+		b.show(w, r, back, &outcome{alert{Bad: true, Text: f.Message, Hint: f.Hint, Lost: written(r.PostForm)}, statusOf(err), r.PostForm})
 		return
 	}
 	if r.PostForm.Get("then") != "" {
@@ -190,7 +190,7 @@ func resolve(ctx context.Context, a *workspace.Run, id string, form url.Values) 
 	if err != nil {
 		return "", err
 	}
-	fresh := clone.FreshAnswer{Issue: answered.ID, Question: hash, Words: visible.ClippedBytes(visible.OneLine(answered.Answer), 200), By: answering.By}
+	fresh := clone.FreshAnswer{Issue: answered.ID, Question: hash, Words: visible.ClippedBytes(visible.OneLine(strings.Replace(answered.Answer, "\n\n", " · ", 1)), 200), By: answering.By}
 	if err := service.RememberAnswer(a, fresh); err != nil {
 		a.Warn("the answer cannot be undone here: %v", err)
 	}

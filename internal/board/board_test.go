@@ -133,7 +133,7 @@ func TestAnswer(t *testing.T) {
 	if status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
-	contains(t, body, "answered: steel it lasts", "mara")
+	contains(t, body, "answered: steel · it lasts", "mara")
 	status, body = b.post(t, "/issues/pier-1/resolve", "question", first, "option", "1", "text", "no, hemp", "form", first)
 	if status < 400 {
 		t.Errorf("the second answer: %d", status)
@@ -236,8 +236,12 @@ func TestActs(t *testing.T) {
 		{"/issues/pier-3/reopen", "it tore again", []string{"text", "it tore again"}, false},
 		{"/issues/pier-2/verify", "", nil, true},
 		{"/issues/pier-9/claim", "", nil, true},
+		{"/actors/none/pause", "", nil, true},
 	} {
 		status, body := c.post(t, f.path, f.fields...)
+		if f.path == "/actors/none/pause" && status != 404 {
+			t.Errorf("an unknown actor: %d", status)
+		}
 		if refused := status >= 400; refused != f.refused {
 			t.Errorf("%s %v: status %d\n%s", f.path, f.fields, status, body)
 		}

@@ -32,7 +32,7 @@ func (b *Board) events(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	case err != nil:
-		http.Error(w, workspace.Classify(err).Message, statusOf(workspace.Classify(err).Code))
+		http.Error(w, workspace.Classify(err).Message, statusOf(err))
 		return
 	}
 	defer b.hub.leave(address, v)

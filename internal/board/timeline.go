@@ -221,7 +221,7 @@ func momentsOfQuestions(asked []orient.Asked, edits []service.Logged) (list []mo
 		if q.Question != "" {
 			body := "" // of an open question, a card has the text
 			if q.Answer != nil {
-				body = cmp.Or(shortOf(q.Question), q.Question)
+				body = cmp.Or(shortOf(q), q.Question)
 			}
 			add(q.Since, q.By, "asked", "you", body, "escalate")
 		}

@@ -191,38 +191,38 @@ func (v *view) closings() ([]closing, error) {
 			if at, ok := file.Index(is.ID); is.Status != beads.StatusClosed || !ok || at != i {
 				continue
 			}
-			at, err := closedAt(reader, is)
+			one, err := v.closingOf(reader, is)
 			if err != nil {
 				return nil, err
 			}
-			if v.now.Sub(at) > recent {
-				continue
+			if v.now.Sub(one.At) <= recent {
+				list = append(list, one)
 			}
-			record, err := reader.Record(is)
-			if err != nil {
-				return nil, err
-			}
-			reason := record.Text(beads.CloseReason)
-			list = append(list, closing{ID: is.ID, Title: is.Title, Reason: reason, Proof: proofOf(reason), By: is.Assignee, At: at})
 		}
 		slices.SortStableFunc(list, func(a, b closing) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
 		return list, nil
 	})
 }
 
-// closedAs is the key of closedAt's memo.
+// closedAs is the key of closingOf's memo.
 type closedAs struct{}
 
-// closedAt returns when an issue was closed; the zero time if the store does not say.
-func closedAt(reader *beads.Reader, is *beads.Issue) (time.Time, error) {
-	if known, ok := is.Remembered(closedAs{}).(time.Time); ok {
+// closingOf returns how an issue was closed; with the zero time if the store does not say, and
+// without texts if it was long ago.
+func (v *view) closingOf(reader *beads.Reader, is *beads.Issue) (closing, error) {
+	if known, ok := is.Remembered(closedAs{}).(closing); ok {
 		return known, nil
 	}
 	record, err := reader.Record(is)
 	if err != nil {
-		return time.Time{}, err
+		return closing{}, err
 	}
-	at, _ := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero if missing or malformed
-	is.Remember(closedAs{}, at)
-	return at, nil
+	one := closing{ID: is.ID}
+	one.At, _ = time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero if missing or malformed
+	if v.now.Sub(one.At) <= recent {
+		one.Title, one.By, one.Reason = is.Title, is.Assignee, record.Text(beads.CloseReason)
+		one.Proof = proofOf(one.Reason)
+	}
+	is.Remember(closedAs{}, one)
+	return one, nil
 }

@@ -3,6 +3,7 @@ package board_test
 import (
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -174,4 +175,27 @@ func TestAccessEnds(t *testing.T) {
 			t.Errorf("after %d hours of use: %d", hour, status)
 		}
 	}
+}
+
+// TestUnproven: work that no check shows is a card like that of work to land, without names of
+// runs and branches; it is sent back with a remark.
+func TestUnproven(t *testing.T) {
+	s := serve(t, `{"id":"pier-1","title":"Paint it","description":"x","acceptance_criteria":"~~~verify\ntrue\n~~~","status":"open","priority":1,"issue_type":"task"}`+"\n", nil)
+	s.clone(t)
+	r := loop.Request{Command: []string{"sh", "-c", "echo red >paint.txt"}, Once: true, Attempts: 2, Cap: time.Hour, Tell: func(e loop.Event) { t.Log(e.Issue, e.Text) }}
+	if _, err := loop.Work(t.Context(), s.app("w").Fresh(t.Context(), "work"), r); err != nil {
+		t.Fatal(err)
+	}
+	c := s.browser(t)
+	body := c.until(t, "/", "&#43;red")
+	contains(t, body, `>Take it</button>`, "Send it back…", "they do not show what it did. Should the work be accepted?</p>")
+	card := body[strings.Index(body, "<article"):]
+	for _, never := range []string{"r-", "stig/pier-1"} {
+		if folded := strings.Index(card, "<details>"); strings.Contains(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(card[:folded], ""), never) {
+			t.Errorf("the card has %s:\n%s", never, card[:folded])
+		}
+	}
+	hash := regexp.MustCompile(`id="q-([0-9a-f]+)"`).FindStringSubmatch(body)[1]
+	_, body = c.post(t, "/issues/pier-1/resolve", "question", hash, "option", "2", "text", "it is to be blue", "form", hash, "back", "/")
+	contains(t, body, "answered: reject it: the work is to be done again · it is to be blue")
 }

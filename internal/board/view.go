@@ -206,11 +206,7 @@ func (b *Board) trouble(err error) (int, page) {
 	if err == errNoPage {
 		return http.StatusNotFound, page{Title: "No such page", Parts: []part{b.troubled(err)}}
 	}
-	status := statusOf(workspace.Classify(err).Code)
-	if status == http.StatusUnprocessableEntity && errors.Is(err, fs.ErrNotExist) { // for example an unknown actor
-		status = http.StatusNotFound
-	}
-	return status, page{Title: "This page cannot be shown", Parts: []part{b.troubled(err)}}
+	return statusOf(err), page{Title: "This page cannot be shown", Parts: []part{b.troubled(err)}}
 }
 
 // troubled returns the part that says why a page cannot be shown.
@@ -223,16 +219,17 @@ func (b *Board) troubled(err error) part {
 	return part{Name: troublePart, HTML: b.pages.render("trouble", said), Place: onTop}
 }
 
-// statusOf returns the HTTP status for an exit code.
-func statusOf(code int) int {
-	switch code {
-	case workspace.ExitDone:
-		return http.StatusOK
+// statusOf returns the HTTP status for an error, by its exit code.
+func statusOf(err error) int {
+	switch workspace.Classify(err).Code {
 	case workspace.ExitNoIssue:
 		return http.StatusNotFound
 	case workspace.ExitConflict, workspace.ExitWaits:
 		return http.StatusConflict
 	case workspace.ExitUsage, workspace.ExitFound:
+		if errors.Is(err, fs.ErrNotExist) { // for example an unknown actor
+			return http.StatusNotFound
+		}
 		return http.StatusUnprocessableEntity
 	}
 	return http.StatusServiceUnavailable

@@ -44,6 +44,9 @@ type button struct {
 	Remark   bool // it asks for a remark first
 }
 
+// Unproven reports whether the question is about work that no check shows.
+func (q question) Unproven() bool { return isUnproven(q.Asked) }
+
 // questions returns the first open questions, oldest first.
 func (v *view) questions(list []orient.Asked) (questions, error) {
 	list = slices.Clone(list)
@@ -59,7 +62,7 @@ func (v *view) questions(list []orient.Asked) (questions, error) {
 	works := v.work(ids...)
 	did, err := v.workOf()
 	for _, q := range list {
-		one := question{Asked: q, Mine: q.By != "" && q.By == v.Who, Short: shortOf(q.Question), When: v.asking(q, did[q.ID]), Buttons: buttonsOf(q)}
+		one := question{Asked: q, Mine: q.By != "" && q.By == v.Who, Short: shortOf(q), When: v.asking(q, did[q.ID]), Buttons: buttonsOf(q)}
 		done := works[q.ID]
 		one.Diff, one.Gate = done.Diff, gateText(done.Gate)
 		shown.List = append(shown.List, one)
@@ -92,25 +95,35 @@ const (
 // runID matches the name of a run in a text, which means nothing to a person.
 var runID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\brun r-[0-9a-f]{10}\b`) })
 
-// shortOf returns the beginning of a long question, on one line; "" for a short one.
-func shortOf(text string) string {
-	text = strings.TrimSpace(text)
-	if len(text) <= wholeQuestion && strings.Count(text, "\n") < wholeLines && !runID().MatchString(text) {
+// shortOf returns the beginning of a question, on one line, if it is long or has names of runs,
+// branches or paths; "" for others.
+func shortOf(q orient.Asked) string {
+	text, _, _ := strings.Cut(strings.TrimSpace(q.Question), "\nIts branch is ") // a loop says where the work is
+	if isUnproven(q) {
+		if end := strings.Index(text, "? "); end > 0 {
+			text = text[:end+1]
+		}
+	}
+	if len(text) <= wholeQuestion && strings.Count(text, "\n") < wholeLines && !runID().MatchString(text) && text == strings.TrimSpace(q.Question) {
 		return ""
 	}
 	first, _, _ := strings.Cut(text, "\n\n")
 	return visible.ClippedBytes(visible.OneLine(runID().ReplaceAllString(first, "the run")), wholeQuestion)
 }
 
+// isUnproven reports whether a question asks if work is done that no check shows.
+func isUnproven(q orient.Asked) bool {
+	return len(q.Options) > 1 && (q.Options[0] == checkpoint.TakeIt || q.Options[0] == checkpoint.OnMyWord)
+}
+
 // buttonsOf returns the options of a question. That of rejecting work asks for a remark.
 func buttonsOf(q orient.Asked) (list []button) {
-	unproven := len(q.Options) > 0 && (q.Options[0] == checkpoint.TakeIt || q.Options[0] == checkpoint.OnMyWord)
 	for i, text := range q.Options {
 		one := button{Number: i + 1, Text: text, Proposed: q.Default != nil && q.Default.Option == i+1}
 		switch {
-		case unproven && i == 0:
+		case isUnproven(q) && i == 0:
 			one.Text = "Take it"
-		case unproven && i == 1:
+		case isUnproven(q) && i == 1:
 			one.Text, one.Remark = "Send it back", true
 		}
 		list = append(list, one)

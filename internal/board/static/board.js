@@ -36,6 +36,17 @@
     if (event.target.tagName === "SELECT" && event.target.form?.method === "get") event.target.form.requestSubmit();
   });
 
+  // A click copies a command.
+  document.addEventListener("click", event => {
+    const command = event.target.closest(".copy");
+    if (!command || !navigator.clipboard) return;
+    navigator.clipboard.writeText(command.textContent).then(() => {
+      command.classList.add("copied");
+      setTimeout(() => command.classList.remove("copied"), 1500);
+    }, () => {}); // the text stays selected
+  });
+  document.addEventListener("submit", event => { if (event.target.method === "post") event.target.setAttribute("aria-busy", "true"); }); // checks take long
+
   // A part in which somebody has typed is not replaced; submitting the form reports whether
   // the data has changed.
   const isTouched = field => {

@@ -113,8 +113,8 @@ func TestBrowserAnswers(t *testing.T) {
 	shows(t, one, "Hemp or steel?")
 	do(t, writing, chromedp.Click("article.question summary"), chromedp.SendKeys("article.question textarea", "wire, I think"))
 	do(t, one, chromedp.Click("article.question summary"), chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click(`article.question button[value="2"]`))
-	shows(t, one, "answered: steel it lasts")
-	shows(t, two, "answered: steel it lasts")
+	shows(t, one, "answered: steel · it lasts")
+	shows(t, two, "answered: steel · it lasts")
 	shows(t, writing, "This has changed")
 	do(t, writing, chromedp.Click(`article.question button[value="1"]`))
 	has(t, writing, `[role="alert"]`)
@@ -230,7 +230,7 @@ func TestBrowserLoop(t *testing.T) {
 	do(t, ctx, chromedp.Evaluate(`document.querySelectorAll("article.question details").forEach(d => d.open = true)`, nil))
 	shows(t, ctx, "hemp rots, steel rusts")
 	do(t, ctx, chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click(`article.question button[value="2"]`))
-	shows(t, ctx, "answered: steel it lasts")
+	shows(t, ctx, "answered: steel · it lasts")
 	lasts(t, ctx, 2*time.Minute, `document.querySelector(".closings").innerText.includes("Which rope")`) // the loop waits a minute
 	text, err := os.ReadFile(filepath.Join(s.dir, ".beads", "issues.jsonl"))
 	if err != nil || !strings.Contains(string(text), `"status":"closed"`) {
