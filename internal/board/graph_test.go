@@ -54,12 +54,14 @@ func TestCheckFolds(t *testing.T) {
 	var text strings.Builder
 	for _, n := range strings.Fields("a b c d e") {
 		text.WriteString(`{"id":"pier-` + n + `","title":"Rope ` + n + `","status":"open","priority":2,"issue_type":"task","acceptance_criteria":"It holds."}` + "\n")
+		text.WriteString(`{"id":"quay-` + n + `","title":"Rope ` + n + `","status":"closed","priority":2,"issue_type":"task","close_reason":"Unverified: old. Waived: old ` + n + `."}` + "\n")
 	}
 	body := serve(t, text.String(), nil).browser(t).ready(t, "/check")
 	contains(t, body, ">criteria-not-runnable<", "5 places")
 	if n := strings.Count(body, "put the commands that check them into a block"); n != 1 {
 		t.Errorf("the hint is there %d times: %s", n, body)
 	}
+	contains(t, body, "type stig reopen ID --reason")
 	if n := strings.Count(body, "no acceptance criterion can be run"); n != 1 {
 		t.Errorf("the message is there %d times", n)
 	}

@@ -79,7 +79,7 @@ func (v *view) edited() (*draft, error) {
 		return nil, err
 	}
 	if !isPlain(d.all()) {
-		return nil, &fault.Error{Code: fault.Refused, ID: d.ID, Reason: "has hidden characters, which a form would lose", Hint: "type stig edit " + d.ID}
+		return nil, &fault.Error{Code: fault.Usage, ID: d.ID, Reason: "has hidden characters, which a form would lose", Hint: "type stig edit " + d.ID}
 	}
 	m := menus{Epics: epics}
 	d.Types, d.Epics, d.Back = m.Choices(checkpoint.Types(), d.Type), m.EpicsWith(d.Parent), v.at("edit", "")

@@ -1,6 +1,7 @@
 package board_test
 
 import (
+	"fmt"
 	"html"
 	"net/url"
 	"os"
@@ -15,12 +16,13 @@ import (
 // fleet is a store with an issue in each column but one, in two epics and in none.
 const fleet = `{"id":"pier-1","title":"Hull","status":"open","priority":1,"issue_type":"epic"}
 {"id":"pier-1.1","title":"Keel","status":"in_progress","assignee":"ann","priority":1,"issue_type":"task","dependencies":[{"issue_id":"pier-1.1","depends_on_id":"pier-1","type":"parent-child"}]}
-{"id":"pier-1.2","title":"Planks","description":"Oak","status":"open","priority":1,"issue_type":"task","labels":["oak","wet"],"dependencies":[{"issue_id":"pier-1.2","depends_on_id":"pier-1","type":"parent-child"},{"issue_id":"pier-1.2","depends_on_id":"pier-1.1","type":"blocks"}]}
+{"id":"pier-1.2","title":"Planks","description":"Oak\n","status":"open","priority":1,"issue_type":"task","labels":["oak","wet"],"dependencies":[{"issue_id":"pier-1.2","depends_on_id":"pier-1","type":"parent-child"},{"issue_id":"pier-1.2","depends_on_id":"pier-1.1","type":"blocks"}]}
 {"id":"pier-1.3","title":"Frames","status":"closed","priority":1,"issue_type":"task","updated_at":"2026-11-19T09:00:00Z","dependencies":[{"issue_id":"pier-1.3","depends_on_id":"pier-1","type":"parent-child"}]}
 {"id":"pier-2","title":"Sail","status":"open","priority":2,"issue_type":"bug"}
 {"id":"pier-3","title":"Flag","status":"deferred","priority":2,"issue_type":"task"}
 {"id":"pier-4","title":"Old anchor","status":"closed","priority":2,"issue_type":"task","updated_at":"2026-10-01T09:00:00Z"}
 {"id":"pier-5","title":"Anchor","status":"open","priority":2,"issue_type":"task"}
+{"id":"pier-6","title":"Rud\u202eder","status":"closed","priority":2,"issue_type":"task","updated_at":"2026-10-01T09:00:00Z"}
 `
 
 // cells returns the titles on the wall of a page, by lane and column.
@@ -61,7 +63,7 @@ func TestColumns(t *testing.T) {
 	}
 	contains(t, body, "blocked by 1", "waits for you", "deferred")
 	for query, want := range map[string]string{
-		"state=ready": "pier-2", "state=running": "pier-1.1", "state=waits": "pier-1.2 pier-3 pier-5", "state=blocked": "pier-1.2 pier-3", "state=waits+for+you": "pier-5", "state=closed": "pier-1.3 pier-4", "state=to+land": "",
+		"state=ready": "pier-2", "state=running": "pier-1.1", "state=waits": "pier-1.2 pier-3 pier-5", "state=blocked": "pier-1.2 pier-3", "state=waits+for+you": "pier-5", "state=closed": "pier-1.3 pier-4 pier-6", "state=to+land": "",
 		"state=waits&parent=pier-1": "pier-1.2", "state=waits&q=anchor": "pier-5",
 	} {
 		if got := ids(c.ready(t, "/issues?"+query)); got != want {
@@ -120,6 +122,11 @@ func TestSavedViews(t *testing.T) {
 	if _, body := c.get(t, "/issues"); strings.Contains(body, "What &lt;waits") {
 		t.Error("the view is still there")
 	}
+	for n := range 31 {
+		if status, body := c.post(t, "/store/save", "name", fmt.Sprint(n), "query", query); (status != 200) != (n == 30) {
+			t.Errorf("view %d: %d %s", n, status, body)
+		}
+	}
 	if err := os.WriteFile(s.dir+"/.stig.cue", []byte(`views: bugs: type: ["bug"]`), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -158,18 +165,19 @@ func TestEdit(t *testing.T) {
 	s := serve(t, fleet, nil)
 	c := s.browser(t)
 	c.form = "/issues?edit=pier-1.2"
-	sum := regexp.MustCompile(`name="sum" value="([^"]*)"`).FindStringSubmatch(c.ready(t, c.form))[1]
-	same := []string{"form", "edit", "sum", sum, "title", "Planks", "priority", "1", "type", "task", "parent", "pier-1", "labels", "oak, wet", "description", "Oak", "criteria", ""}
-	with := func(name, value string) []string {
-		fields := slices.Clone(same)
-		fields[slices.Index(fields, name)+1] = value
+	with := func(changes ...string) []string {
+		sum := regexp.MustCompile(`name="sum" value="([^"]*)"`).FindStringSubmatch(c.ready(t, c.form))[1]
+		fields := []string{"form", "edit", "sum", sum, "title", "Planks", "priority", "1", "type", "task", "parent", "pier-1", "labels", "oak, wet", "description", "Oak\r\n", "criteria", ""}
+		for i := 0; i < len(changes); i += 2 {
+			fields[slices.Index(fields, changes[i])+1] = changes[i+1]
+		}
 		return fields
 	}
-	if body := c.ready(t, "/issues/pier-1.2?edit=pier-1.2"); !strings.Contains(body, ">Oak</textarea>") || strings.Contains(body, "<h2>Description") {
+	if body := c.ready(t, "/issues/pier-1.2?edit=pier-1.2"); !strings.Contains(body, ">Oak\n</textarea>") || strings.Contains(body, "<h2>Description") {
 		t.Errorf("on the page of the issue, the form is not in the place of the description: %s", body)
 	}
 	before, _ := os.ReadFile(s.store())
-	if status, body := c.post(t, "/issues/pier-1.2/edit", same...); status != 200 {
+	if status, body := c.post(t, "/issues/pier-1.2/edit", with()...); status != 200 {
 		t.Errorf("no change: %d %s", status, body)
 	}
 	if after, _ := os.ReadFile(s.store()); string(after) != string(before) {
@@ -178,14 +186,21 @@ func TestEdit(t *testing.T) {
 	if status, body := c.post(t, "/issues/pier-1.2/edit", with("parent", "pier-9")...); status != 404 || !strings.Contains(body, `name="title" required value="Planks"`) {
 		t.Errorf("an epic that there is not: %d %s", status, body)
 	}
-	if status, body := c.post(t, "/issues/pier-1.2/edit", with("title", "Long planks")...); status != 200 {
+	old := with("description", "Of pine, I say")
+	if status, body := c.post(t, "/issues/pier-1.2/edit", with("title", "Long planks", "priority", "0", "labels", "")...); status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
 	after, _ := os.ReadFile(s.store())
-	contains(t, string(after), `"title":"Long planks"`, `"description":"Oak"`)
-	status, body := c.post(t, "/issues/pier-1.2/edit", with("description", "Of pine, I say")...)
+	line := regexp.MustCompile(`.*"Long planks".*`).FindString(string(after))
+	if contains(t, line, `"description":"Oak\n"`, `"priority":0`); strings.Contains(line, "wet") {
+		t.Errorf("the labels are still there: %s", line)
+	}
+	status, body := c.post(t, "/issues/pier-1.2/edit", old...)
 	if contains(t, body, "somebody else has changed it", "Of pine, I say</textarea>"); status != 409 {
 		t.Errorf("after somebody else: %d", status)
+	}
+	if status, body := c.get(t, "/issues?edit=pier-6"); status != 422 || !strings.Contains(body, "has hidden characters") {
+		t.Errorf("a text that a form would lose: %d %s", status, body)
 	}
 	far := serve(t, fleet, func(o *board.Options) { o.Local = false }).browser(t)
 	if body := far.ready(t, "/issues?edit=pier-1.2&new=yes"); strings.Contains(body, `<form class="box`) || strings.Contains(body, "edit=pier-1.1") {
