@@ -276,6 +276,12 @@ func (v *view) keptQuery() string {
 	return query.Encode()
 }
 
+// IsFiltered reports whether the query leaves out issues.
+func (v *view) IsFiltered() bool {
+	kept := v.keptQuery()
+	return kept != "" && kept != "as=columns"
+}
+
 // savedViews adds the views of the clone, and those of the configuration.
 func (v *view) savedViews(m *menus) error {
 	place, err := v.LivePlace()

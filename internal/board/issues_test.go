@@ -89,6 +89,17 @@ func TestFullCells(t *testing.T) {
 	contains(t, body, `<a href="/issues?state=ready">4 more</a>`)
 }
 
+// TestNoIssues: an empty list says what to do next.
+func TestNoIssues(t *testing.T) {
+	c := serve(t, `{"id":"pier-1","title":"Rope","status":"closed"}`+"\n", nil).browser(t)
+	for path, want := range map[string]string{
+		"/issues": `type <code class="copy">stig create`, "/issues?as=columns&q=sail": `<a href="/issues">Show all`, "/issues?label=wet": `<a href="/issues">Show all`,
+		"/graph": `type <code class="copy">stig create`, "/graph?status=open": `<a href="/graph">Draw all`,
+	} {
+		contains(t, c.ready(t, path), want)
+	}
+}
+
 // TestMenus: the filters offer what is in the store, and keep what the query has.
 func TestMenus(t *testing.T) {
 	c := serve(t, fleet, nil).browser(t)

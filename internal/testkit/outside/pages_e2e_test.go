@@ -136,6 +136,8 @@ func TestBrowserPhone(t *testing.T) {
 	for _, name := range []string{"claim", "verify", "release", "edit", "pause"} {
 		holds(t, ctx, `!document.querySelector('form[action$="/`+name+`"]')`)
 	}
+	visit(t, ctx, s.base+"/issues")
+	holds(t, ctx, `[...document.querySelectorAll("nav a, .tabs a, .menus select, .cards tbody tr")].every(e => e.getBoundingClientRect().height >= 44)`)
 	text, err := os.ReadFile(filepath.Join(s.dir, ".beads", "issues.jsonl"))
 	if err != nil || !strings.Contains(string(text), "steel, which") || !strings.Contains(string(text), "resolved") {
 		t.Errorf("the question is not answered: %v\n%s", err, text)
