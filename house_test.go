@@ -68,6 +68,7 @@ var dependencies = map[string][]string{
 	"github.com/dominikbraun/graph":          {"dag", "internal/draw"},
 	"github.com/fsnotify/fsnotify":           {"internal/store/jsonl"},
 	"github.com/go-sql-driver/mysql":         {"internal/store/mysql"},
+	"github.com/mdp/qrterminal":              {"cmd/stig/connect"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/stig/connect"},
 	"github.com/pelletier/go-toml":           {"internal/assistant"},
 	"github.com/rogpeppe/go-internal":        {"internal/workspace"},

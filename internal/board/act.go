@@ -4,14 +4,17 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"stig/checkpoint"
+	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/loop/actors"
 	"stig/internal/service"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/signals"
 )
@@ -59,7 +62,31 @@ func issueActs() map[string]act {
 			return "reopened", nil
 		}},
 		"verify": {true, runChecks},
+		"undo":   {false, undo},
+		"take":   {true, take},
+		"return": {true, sendBack},
+		"edit":   {true, edit},
 	}
+}
+
+// storeActs returns what forms do with no issue or worker, by the last element of their path.
+func storeActs() map[string]act {
+	return map[string]act{"create": {true, create}, "save": {true, save}, "forget": {true, forget}, "land": {true, takeAll}}
+}
+
+// announced are the acts whose result is not seen on the page of their form.
+var announced = []string{"take", "land", "return", "stop"}
+
+// actsOf returns what forms do below the path of a request, the name of the issue or the worker
+// there, and the page to show in place of a form.
+func actsOf(r *http.Request) (acts map[string]act, name, page string) {
+	if id := r.PathValue("id"); id != "" {
+		return issueActs(), id, "/issues/" + url.PathEscape(id)
+	}
+	if name := r.PathValue("name"); name != "" {
+		return actorActs(), name, "/actors/" + url.PathEscape(name)
+	}
+	return storeActs(), "", "/issues"
 }
 
 // actorActs returns what forms do with a worker, by the last element of their path.
@@ -70,15 +97,12 @@ func actorActs() map[string]act {
 			return said, err
 		}}
 	}
-	return map[string]act{"pause": change("paused", actors.Pause), "resume": change("resumed", actors.Resume), "drain": change("will stop after its current run", actors.Drain)}
+	return map[string]act{"pause": change("paused", actors.Pause), "resume": change("resumed", actors.Resume), "drain": change("will stop after its current run", actors.Drain), "stop": change("stopped", actors.Kill)}
 }
 
 // post carries out a form and redirects to the page of the form.
 func (b *Board) post(w http.ResponseWriter, r *http.Request) {
-	acts, name := issueActs(), r.PathValue("id")
-	if name == "" {
-		acts, name = actorActs(), r.PathValue("name")
-	}
+	acts, name, _ := actsOf(r)
 	verb, ok := acts[r.PathValue("verb")]
 	if !ok || verb.all && !b.options.Local {
 		b.missing(w, r)
@@ -94,16 +118,24 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the form has been read, and checks may take long
 	said, err := verb.do(r.Context(), a, name, r.PostForm)
-	b.keeper.forget(workOf)
+	for _, old := range []string{searchWork, searchLandings, searchLog} {
+		b.keeper.forget(old)
+	}
 	b.hub.changed()
-	back := b.backOf(r)
+	back := b.backOf(r, "back")
 	if err != nil {
 		f := workspace.Classify(err)
-		b.show(w, r, back, &outcome{alert{Bad: true, Text: f.Message, Hint: f.Hint, Lost: written(r.PostForm)}, statusOf(f.Code), r.PostForm})
+		b.show(w, r, back, &outcome{alert{Bad: true, Text: f.Message, Hint: f.Hint, Lost: written(r.PostForm)}, statusOf(err), r.PostForm})
 		return
 	}
-	if len(warnings) > 0 {
-		b.show(w, r, back, &outcome{alert{Text: name + ": " + said, Hint: strings.Join(warnings, "; ")}, http.StatusOK, nil})
+	if r.PostForm.Get("then") != "" {
+		back = b.backOf(r, "then")
+	}
+	if len(warnings) > 0 || slices.Contains(announced, r.PathValue("verb")) {
+		if name != "" {
+			said = name + ": " + said
+		}
+		b.show(w, r, back, &outcome{alert{Text: said, Hint: strings.Join(warnings, "; ")}, http.StatusOK, nil})
 		return
 	}
 	b.door.patient(w)
@@ -113,7 +145,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 // written returns the texts that were typed into a form.
 func written(form url.Values) string {
 	var all []string
-	for _, field := range []string{"text", "done", "learned", "remains", "downstream"} {
+	for _, field := range []string{"text", "done", "learned", "remains", "downstream", "title", "description", "criteria"} {
 		if text := strings.TrimSpace(form.Get(field)); text != "" {
 			all = append(all, text)
 		}
@@ -121,9 +153,10 @@ func written(form url.Values) string {
 	return strings.Join(all, "\n\n")
 }
 
-// backOf returns the page of a form; "/" if that is not a page of this board.
-func (b *Board) backOf(r *http.Request) string {
-	back := r.PostForm.Get("back")
+// backOf returns the page that a field of a form names: "back" is that of the form, "then" that
+// after its success. It returns "/" if that is not a page of this board.
+func (b *Board) backOf(r *http.Request, field string) string {
+	back := r.PostForm.Get(field)
 	if u, err := url.Parse(back); err == nil && u.Host == "" && u.Scheme == "" && strings.HasPrefix(u.Path, "/") && !strings.HasPrefix(back, "//") && !strings.Contains(back, "\\") {
 		if _, _, err := b.look(r.Context(), back); err == nil {
 			return back
@@ -156,6 +189,10 @@ func resolve(ctx context.Context, a *workspace.Run, id string, form url.Values) 
 	answered, err := answering.Resolve(ctx, checkpoint.Answer{Question: hash, Option: option, Text: text, Self: form.Get("self") != ""})
 	if err != nil {
 		return "", err
+	}
+	fresh := clone.FreshAnswer{Issue: answered.ID, Question: hash, Words: visible.ClippedBytes(visible.OneLine(strings.Replace(answered.Answer, "\n\n", " · ", 1)), 200), By: answering.By}
+	if err := service.RememberAnswer(a, fresh); err != nil {
+		a.Warn("the answer cannot be undone here: %v", err)
 	}
 	a.WarnOfEdit(answered.ID, answered.Warnings, answered.Lines)
 	return "answered", nil

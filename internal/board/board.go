@@ -12,14 +12,13 @@
 package board
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"embed"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -68,6 +67,7 @@ func New(o Options) *Board {
 	o.Run = o.Run.Fresh(o.Run.Ctx, "board")
 	o.Run.Cache = jsonl.NewCache(o.Run.Now) // all browsers share one parsed store, and after an edit only changed lines are parsed
 	b := &Board{options: o, door: newDoor(o), pages: parsed(), stamp: rand.Text(), ctx: o.Run.Ctx, searching: make(chan struct{}, searches)}
+	b.door.button = func(token string) string { return b.pages.render("button", token) }
 	b.hub = &hub{make: b.made, state: b.state, trouble: b.troubled, rooms: map[string]*room{}, wake: newBell()}
 	return b
 }
@@ -87,9 +87,11 @@ func (b *Board) handler() http.Handler {
 	}
 	if b.options.Write && b.options.Local {
 		mux.HandleFunc("POST /actors/{name}/{verb}", b.post)
+		mux.HandleFunc("POST /store/{verb}", b.post)
 	}
 	mux.HandleFunc("GET /issues/{id}/{verb}", b.back) // reloaded after a form was rejected
 	mux.HandleFunc("GET /actors/{name}/{verb}", b.back)
+	mux.HandleFunc("GET /store/{verb}", b.back)
 	mux.HandleFunc("/", b.missing)
 	guarded := b.door.guard(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -107,7 +109,8 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	defer cancel()
 	b.ctx = ctx
 	server := &http.Server{
-		Handler: b.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, IdleTimeout: time.Minute,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // browsers that refuse the certificate
+		Handler:  b.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	context.AfterFunc(ctx, func() { _ = server.Close() }) // Serve returns its error
@@ -138,16 +141,12 @@ func (b *Board) bare(w http.ResponseWriter, r *http.Request) {
 
 // back redirects the path of a form to the page of the form.
 func (b *Board) back(w http.ResponseWriter, r *http.Request) {
-	name, verb := cmp.Or(r.PathValue("id"), r.PathValue("name")), r.PathValue("verb")
-	acts, pages := issueActs(), "/issues/"
-	if r.PathValue("id") == "" {
-		acts, pages = actorActs(), "/actors/"
-	}
-	if _, ok := acts[verb]; !ok {
+	acts, _, page := actsOf(r)
+	if _, ok := acts[r.PathValue("verb")]; !ok {
 		b.missing(w, r)
 		return
 	}
-	http.Redirect(w, r, pages+url.PathEscape(name), http.StatusSeeOther)
+	http.Redirect(w, r, page, http.StatusSeeOther)
 }
 
 // static serves the style sheet, the icon and the scripts.

@@ -35,13 +35,13 @@ func TestPages(t *testing.T) {
 		status int
 		wants  []string
 	}{
-		{"/", 200, []string{"Hemp or steel?", "pier-1", "Old rope", "Verified: go test", hash, "asked by ann"}},
+		{"/", 200, []string{"Hemp or steel?", "pier-1", "Old rope", "Verified: go test", hash, "ann asked today"}},
 		{"/issues", 200, []string{"pier-1", "pier-2", "2 issues"}},
 		{"/issues?all=yes&sort=id", 200, []string{"pier-3", "3 issues"}},
 		{"/issues?q=rope&all=yes", 200, []string{"pier-1", "pier-3"}},
 		{"/issues?status=in_progress", 200, []string{"pier-2", "1 issue"}},
 		{"/issues?sort=nothing", 422, []string{"must be one of"}},
-		{"/issues/pier-1", 200, []string{"Which rope", "Briefing", "Hemp or steel?", "Needed by"}},
+		{"/issues/pier-1", 200, []string{"Which rope", "The briefing as an agent gets it", "Hemp or steel?", "Needed by", "waits for your answer, asked today"}},
 		{"/issues/1", 200, []string{"Which rope"}},
 		{"/issues/pier-1?depth=shallow", 200, []string{`aria-current="true">shallow`}},
 		{"/issues/pier-1?depth=nothing", 422, []string{"must be one of"}},
@@ -49,18 +49,18 @@ func TestPages(t *testing.T) {
 		{"/graph", 200, []string{`<a href="/issues/pier-1">`, "<svg"}},
 		{"/graph?around=pier-1&zoom=150", 200, []string{"zoom-150"}},
 		{"/actors", 200, []string{"ann"}},
-		{"/actors/ann", 200, []string{"Inbox", "pier-2"}},
+		{"/actors/ann", 200, []string{"last command", "/issues/pier-2"}},
 		{"/actors/none", 404, []string{"none: no such actor"}},
 		{"/check", 200, []string{"issues"}},
 		{"/nothing", 404, []string{"there is no such page"}},
 		{"/issues/pier-1/more", 404, []string{"there is no such page"}},
 		{"/issues/pier-1/?depth=shallow", 200, []string{`aria-current="true">shallow`}},
 		{"/issues/", 200, []string{"Which rope"}},
-		{"/issues/pier-1/comment", 200, []string{"Which rope", "Briefing"}},
-		{"/actors/ann/pause", 200, []string{"Inbox"}},
+		{"/issues/pier-1/comment", 200, []string{"Which rope", "What happened"}},
+		{"/actors/ann/pause", 200, []string{"last command"}},
 		{"/swarm/pier-1", 409, []string{"no swarm is running"}},
 		{"/graph?epic=pier-9", 404, []string{"pier-9"}},
-		{"/graph?status=open", 200, []string{"1 issue at", "pier-1"}},
+		{"/graph?status=open", 200, []string{"1 issue<", "pier-1"}},
 	} {
 		t.Run(p.path, func(t *testing.T) {
 			status, body := c.get(t, p.path)
@@ -133,7 +133,7 @@ func TestAnswer(t *testing.T) {
 	if status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
-	contains(t, body, "Answered", "it lasts", "mara")
+	contains(t, body, "answered: steel · it lasts", "mara")
 	status, body = b.post(t, "/issues/pier-1/resolve", "question", first, "option", "1", "text", "no, hemp", "form", first)
 	if status < 400 {
 		t.Errorf("the second answer: %d", status)
@@ -208,7 +208,7 @@ func TestBounded(t *testing.T) {
 		s.ask(t, "ann", strings.Repeat("why <i>so</i> ", n))
 	}
 	c := s.browser(t)
-	for _, path := range []string{"/", "/issues", "/issues?q=word", "/issues/pier-1", "/actors", "/actors/ann", "/check"} {
+	for _, path := range []string{"/", "/issues", "/issues?as=columns", "/issues?q=word", "/issues/pier-1", "/actors", "/actors/ann", "/check"} {
 		began := time.Now()
 		status, body := c.get(t, path)
 		t.Logf("%s: %d bytes in %s", path, len(body), time.Since(began))
@@ -236,8 +236,12 @@ func TestActs(t *testing.T) {
 		{"/issues/pier-3/reopen", "it tore again", []string{"text", "it tore again"}, false},
 		{"/issues/pier-2/verify", "", nil, true},
 		{"/issues/pier-9/claim", "", nil, true},
+		{"/actors/none/pause", "", nil, true},
 	} {
 		status, body := c.post(t, f.path, f.fields...)
+		if f.path == "/actors/none/pause" && status != 404 {
+			t.Errorf("an unknown actor: %d", status)
+		}
 		if refused := status >= 400; refused != f.refused {
 			t.Errorf("%s %v: status %d\n%s", f.path, f.fields, status, body)
 		}
@@ -320,6 +324,54 @@ func TestDoor(t *testing.T) {
 		if to := answer.Header.Get("Location"); answer.StatusCode != 303 || to != "/" {
 			t.Errorf("back %q leads to %d %q", back, answer.StatusCode, to)
 		}
+	}
+}
+
+// TestPhone: at an address for other machines, a token is spent by the button, and not by a
+// program that opens the link to preview it.
+func TestPhone(t *testing.T) {
+	s := serve(t, lines, func(o *board.Options) { o.Local = false })
+	host := "192.0.2.7:8080"
+	far := map[string]string{"Host": host, "Origin": "https://" + host, "X-Forwarded-Proto": "https"}
+	path := strings.TrimPrefix(s.key(t), s.base)
+	token := strings.TrimPrefix(path, "/?token=")
+	c := s.stranger(t)
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	for range 2 {
+		status, body := c.do(t, "GET", path, nil, far)
+		if contains(t, body, "Open on this phone", `method="post"`); status != 200 || strings.Contains(body, "pier") {
+			t.Errorf("a preview gets %d %s", status, body)
+		}
+	}
+	if status, _ := c.do(t, "GET", "/static/style.css?token="+token, nil, far); status != 200 {
+		t.Errorf("the style of the page with the button: %d", status)
+	}
+	for name, header := range map[string]map[string]string{
+		"another site":                {"Host": host, "Origin": "https://evil.example"},
+		"no page":                     {"Host": host, "Origin": ""},
+		"another port of the machine": {"Host": host, "Origin": "https://192.0.2.7:1"},
+	} {
+		if status, _ := c.do(t, "POST", path, url.Values{}, header); status != 403 {
+			t.Errorf("the button of %s: %d", name, status)
+		}
+	}
+	r, _ := http.NewRequestWithContext(t.Context(), "POST", s.base+path, nil)
+	r.Host = host
+	r.Header.Set("Origin", "https://"+host)
+	r.Header.Set("X-Forwarded-Proto", "https")
+	answer, err := c.http.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != 303 || answer.Header.Get("Location") != "/" || len(answer.Cookies()) != 1 || !answer.Cookies()[0].Secure {
+		t.Errorf("the button: %d %v", answer.StatusCode, answer.Header)
+	}
+	if status, body := c.do(t, "POST", path, url.Values{}, far); status != 403 || !strings.Contains(body, "already used") {
+		t.Errorf("the button a second time: %d %s", status, body)
+	}
+	if status, _ := c.do(t, "GET", "/static/style.css?token="+token, nil, far); status != 403 {
+		t.Errorf("the style with a token that was used: %d", status)
 	}
 }
 
@@ -455,6 +507,6 @@ func TestEvents(t *testing.T) {
 	hash := s.ask(t, "ann", "Hemp or steel?")
 	again, leave := c.listen(t, "/issues/pier-1", last.id)
 	defer leave()
-	e = await(t, again, "questions")
+	e = await(t, again, "waits")
 	contains(t, e.data, "Hemp or steel?", hash, c.secret(t))
 }

@@ -1,6 +1,8 @@
 package board
 
 import (
+	"strings"
+
 	"stig/internal/lint"
 	"stig/internal/service"
 )
@@ -8,8 +10,45 @@ import (
 // broken is a rule with its diagnostics.
 type broken struct {
 	lint.Rule
-	Found []lint.Diagnostic
+	Hints []hinted
+	Count int
 	More  int // not shown
+}
+
+// hinted is the diagnostics that have the same hint, apart from the id of the issue.
+type hinted struct {
+	Hint    string // "" for none
+	Message string // of all of them; "" if they differ
+	Found   []lint.Diagnostic
+}
+
+// byHint groups diagnostics by their hints, in order.
+func byHint(list []lint.Diagnostic) (groups []hinted) {
+	at := map[string]int{}
+	for _, d := range list {
+		hint := d.Hint
+		if d.ID != "" {
+			hint = strings.ReplaceAll(hint, d.ID, "ID")
+		}
+		k, known := at[hint]
+		if !known {
+			k, at[hint] = len(groups), len(groups)
+			groups = append(groups, hinted{Hint: d.Hint, Message: d.Message})
+		}
+		g := &groups[k]
+		if g.Found = append(g.Found, d); known {
+			g.Hint = hint
+		}
+		if g.Message != d.Message {
+			g.Message = ""
+		}
+	}
+	return groups
+}
+
+// Tone returns the class of a rule's state.
+func (b broken) Tone() string {
+	return map[lint.Severity]string{lint.Error: "bad", lint.Warning: "warn"}[b.Severity]
 }
 
 // Limits of the diagnostics shown per rule, and in all.
@@ -41,7 +80,7 @@ func check(v *view) (page, error) {
 		if found := by[r.ID]; len(found) > 0 {
 			shown := found[:min(len(found), perRule, room)]
 			room -= len(shown)
-			list = append(list, broken{r, shown, len(found) - len(shown)})
+			list = append(list, broken{r, byHint(shown), len(found), len(found) - len(shown)})
 		}
 	}
 	p.Parts = []part{v.part("diagnostics", struct {

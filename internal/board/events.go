@@ -32,7 +32,7 @@ func (b *Board) events(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	case err != nil:
-		http.Error(w, workspace.Classify(err).Message, statusOf(workspace.Classify(err).Code))
+		http.Error(w, workspace.Classify(err).Message, statusOf(err))
 		return
 	}
 	defer b.hub.leave(address, v)
@@ -49,6 +49,9 @@ func (b *Board) events(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-breathe.C:
+			if b.door.session(r) == "" { // it ended
+				return
+			}
 			err = line.send([]byte(": \n\n"))
 		case <-v.news:
 			pending, sum := b.hub.take(v)

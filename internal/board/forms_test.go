@@ -98,10 +98,10 @@ func TestTypedStays(t *testing.T) {
 	hash := s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
 	c := s.browser(t)
 	_, body := c.post(t, "/issues/pier-1/resolve", "question", hash, "form", hash, "option", "7", "text", "as thick as it gets")
-	contains(t, body, "as thick as it gets</textarea>", `sse-swap="timeline"`, `id="part-questions"`)
-	if strings.Contains(body, `sse-swap="questions"`) {
+	contains(t, body, "as thick as it gets</textarea>", `sse-swap="timeline"`, `id="part-waits"`)
+	if strings.Contains(body, `sse-swap="waits"`) {
 		t.Error("what was written is replaced")
 	}
 	_, body = c.get(t, "/issues/pier-1")
-	contains(t, body, `sse-swap="questions"`)
+	contains(t, body, `sse-swap="waits"`)
 }

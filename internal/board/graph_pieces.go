@@ -22,10 +22,15 @@ type Graphed struct {
 	Issues  int           // that match the request
 	Epic    string        // the id of the requested epic
 	Epics   []Epic        // the unclosed ones, and the requested one
+	Names   []Epic        // unclosed issues, to choose one by name; at most mostNames
+	States  []string      // the statuses of unclosed issues
 	Path    []string      // the critical path of all unclosed issues
 }
 
-// Epic is an epic that can be requested.
+// mostNames limits the issues to choose from.
+const mostNames = 300
+
+// Epic is an epic, or another issue, that can be requested.
 type Epic struct{ ID, Title string }
 
 // Graph lays out the graph of issues. If an issue of the request does not exist, it returns the
@@ -39,10 +44,21 @@ func Graph(a *workspace.Run, r GraphRequest) (*Graphed, error) {
 	graph := dag.New(file)
 	shown := &Graphed{}
 	for _, i := range graph.Epics() {
-		if epic := file.At(i); graph.Lasting(i) && (!graph.Closed(i) || epic.ID == r.Epic) {
+		if epic := file.At(i); graph.Lasting(i) && (!graph.Closed(i) || epic.ID == r.Epic) && isPlain(epic.ID) {
 			shown.Epics = append(shown.Epics, Epic{epic.ID, epic.Title})
 		}
 	}
+	for i, issue := range file.All() {
+		if graph.Lasting(i) && !graph.Closed(i) && isPlain(issue.ID+issue.Status) {
+			if len(shown.Names) < mostNames {
+				shown.Names = append(shown.Names, Epic{issue.ID, issue.Title})
+			}
+			if !slices.Contains(shown.States, issue.Status) {
+				shown.States = append(shown.States, issue.Status)
+			}
+		}
+	}
+	slices.Sort(shown.States)
 	chosen := draw.Whole(file, graph)
 	if r.Epic != "" {
 		issue, err := file.Find(r.Epic)

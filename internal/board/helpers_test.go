@@ -145,6 +145,20 @@ func (c *client) get(t testing.TB, path string) (status int, body string) {
 	return c.do(t, http.MethodGet, path, nil, nil)
 }
 
+// ready returns a page once its searches have ended.
+func (c *client) ready(t testing.TB, path string) (body string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		status, body := c.get(t, path)
+		if status != http.StatusOK {
+			t.Fatalf("%s: %d %s", path, status, body)
+		}
+		if !strings.Contains(body, `http-equiv="refresh"`) || time.Now().After(end) {
+			return body
+		}
+	}
+}
+
 // do sends a request. header overrides what a browser would send.
 func (c *client) do(t testing.TB, method, path string, form url.Values, header map[string]string) (status int, body string) {
 	t.Helper()

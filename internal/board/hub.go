@@ -16,7 +16,17 @@ type part struct {
 	Name  string // unique on its page; letters only
 	HTML  string
 	Typed bool // it has what was typed into a rejected form, and must not be replaced
+	Place where
 }
+
+// where is the place of a part on its page.
+type where int
+
+const (
+	inMain where = iota
+	onTop        // above both columns
+	atSide       // in the narrow column, which is the last one on a telephone
+)
 
 // sumOf returns a checksum of the parts of a page.
 func sumOf(parts []part) string {
@@ -135,7 +145,7 @@ func (h *hub) refresh(ctx context.Context, now time.Time) {
 // warm renders the first and slowest pages, so that their results are cached before somebody
 // opens them: at the start, and after changes while pages are open.
 func (h *hub) warm(ctx context.Context) {
-	for _, address := range []string{"/", "/check"} {
+	for _, address := range []string{"/", "/check", "/issues"} {
 		if ctx.Err() == nil {
 			_, _, _ = h.make(ctx, address) // whoever opens the page sees the error
 		}

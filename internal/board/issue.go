@@ -8,24 +8,22 @@ import (
 	"time"
 
 	"stig/internal/beads"
+	"stig/internal/clone"
 	"stig/internal/service"
-	"stig/internal/service/traces"
-	"stig/internal/trace"
 	"stig/internal/visible"
 	"stig/orient"
 	"stig/signals"
 )
 
-// issue is the page of one issue: questions, briefing, texts, traces, the history of its
-// surprise, and proof.
+// issue is the page of one issue: where it stands, its texts and questions, its proof, what
+// happened, what it depends on, and the briefing.
 func issue(v *view) (page, error) {
-	id := v.path[1]
-	shown, err := service.Issue(v.Run, id)
+	shown, err := service.Issue(v.Run, v.path[1])
 	if err != nil {
 		return page{}, err
 	}
-	id = shown.Issue.ID
-	p := page{Title: id + " " + shown.Issue.Title, Section: "Issues", Every: 5 * time.Second}
+	id := shown.Issue.ID
+	p := page{Title: shown.Issue.Title, Section: "Issues", Every: 5 * time.Second}
 	depth := v.query.Get("depth")
 	found, err := service.Orient(v.ctx, v.Run, service.OrientRequest{ID: id, Depth: depth})
 	if err != nil {
@@ -35,83 +33,173 @@ func issue(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	left, err := traces.List(v.ctx, v.Run, traces.ListRequest{Issue: id, Types: v.types()})
-	if err != nil {
-		return p, err
-	}
 	mine := func(list []orient.Asked) []orient.Asked {
 		return slices.DeleteFunc(slices.Clone(list), func(q orient.Asked) bool { return q.ID != id })
 	}
+	waits := day{}
+	if waits.Questions, err = v.questions(mine(asked.Pending)); err != nil {
+		return p, err
+	}
+	if waits.Answers, err = service.FreshAnswers(v.Run); err != nil {
+		return p, err
+	}
+	waits.Answers = slices.DeleteFunc(waits.Answers, func(one clone.FreshAnswer) bool { return one.Issue != id })
+	if waits.Landings, err = v.landings(); err != nil {
+		return p, err
+	}
+	waits.Landings = waits.Landings.only(id)
+	events, err := v.timeline(id, shown.Issue.CreatedAt, shown.Issue.ClosedAt, slices.Concat(mine(asked.Pending), mine(asked.Answered)))
+	if err != nil {
+		return p, err
+	}
+	head, err := v.head(id, found.Briefing, waits.Questions.List, shown.Issue.ClosedAt)
+	if err != nil {
+		return p, err
+	}
+	form, err := v.edited()
+	if err != nil {
+		return p, err
+	}
+	texts := v.part("texts", shown)
+	if form != nil { // it has the texts
+		texts = v.part("edit", form)
+	}
+	done := v.work(id)[id]
+	closed := shown.Issue.Status == beads.StatusClosed
 	p.Parts = []part{
-		v.part("head", struct {
-			Shown    any
-			Briefing *orient.Briefing
-			State    string
-			Claimed  bool
-			Closed   bool
-			Swarm    bool
-		}{shown, found.Briefing, shown.Issue.Status, shown.Issue.Status == beads.StatusInProgress, shown.Issue.Status == beads.StatusClosed, v.hasSwarm(id)}),
-		v.part("questions", v.questions(mine(asked.Pending))),
-		v.part("answers", mine(asked.Answered)),
+		v.top("head", head),
+		v.part("waits", waits),
+		texts,
+		v.part("proof", struct{ Gate, Diff, Reason, State string }{gateText(done.Gate), done.Diff, shown.Issue.CloseReason, proofState(done, shown.Issue.CloseReason)}),
+		v.part("timeline", events),
+		v.part("trajectory", v.trajectory(id)),
 		v.part("briefing", struct {
 			Depths []string
 			Depth  string
+			Open   bool
 			Text   string
-		}{signals.PlanningDepth.Domain(), cmp.Or(depth, found.Briefing.Depth), found.Markdown()}),
-		v.part("texts", shown),
-		v.part("timeline", struct {
-			Types []string
-			Type  string
-			Left  []entry
-			Total int
-		}{trace.Types(), v.query.Get("type"), entriesOf(left), len(left)}),
-		v.part("trajectory", v.trajectory(id)),
-		v.part("proof", gateText(v.work(id)[id].Gate)),
-		v.part("acts", struct {
+		}{signals.PlanningDepth.Domain(), cmp.Or(depth, found.Briefing.Depth), depth != "", found.Markdown()}),
+		v.side("facts", shown),
+		v.side("acts", struct {
 			ID     string
 			Closed bool
 			Holds  []string // why it cannot be claimed
-		}{id, shown.Issue.Status == beads.StatusClosed, found.Briefing.Holds}),
+			Mine   bool     // the viewer has it in progress
+		}{id, closed, found.Briefing.Holds, shown.Issue.Status == beads.StatusInProgress && shown.Issue.Assignee == v.Who}),
+		v.side("neighbours", v.neighbours(id, shown.DependsOn, shown.Dependents)),
 	}
 	return p, nil
 }
 
-// types returns the trace types that the query selects; nil for all.
-func (v *view) types() []string {
-	if one := v.query.Get("type"); slices.Contains(trace.Types(), one) {
-		return []string{one}
-	}
-	return nil
+// issueHead is where an issue stands.
+type issueHead struct {
+	ID, Tone, Words string
+	Held            string // a further reason why it waits; "" for none
+	Swarm           bool
 }
 
-// entry is one trace on the timeline.
-type entry struct {
-	Name, Type, Source, Body string
-	At                       string
-	Facts                    []fact
+// head puts into words where an issue stands.
+func (v *view) head(id string, b *orient.Briefing, asked []question, closed string) (h issueHead, err error) {
+	all, err := v.standings()
+	if err != nil {
+		return h, err
+	}
+	live, err := v.liveRuns()
+	if err != nil {
+		return h, err
+	}
+	did, err := v.workOf()
+	if err != nil {
+		return h, err
+	}
+	at := all.Of[id]
+	h = issueHead{ID: id, Tone: at.Tone, Words: at.Words, Swarm: v.hasSwarm(id)}
+	switch run, runs := live[id]; {
+	case at.Tone == "you":
+		h.Words = "waits for your answer"
+		if len(asked) > 0 && asked[0].When != "" {
+			h.Words += ", asked " + asked[0].When
+		}
+	case runs:
+		h.Words = "running: " + run.Actor + ", for " + cmp.Or(v.Span(v.now.Sub(run.Started)), "a moment")
+	case at.Column == columnRunning:
+		h.Words = "in progress"
+	case at.Column == columnLand && did[id].by != "":
+		h.Words = "done by " + did[id].by + ", to land"
+	case at.Column == columnClosed:
+		if when, err := time.Parse(time.RFC3339Nano, closed); err == nil {
+			h.Words = "closed " + v.Ago(when)
+		}
+	}
+	if b.Held != nil {
+		h.Held = b.Held.Words()
+	}
+	return h, nil
 }
 
-type fact struct{ Name, Value string }
-
-// mostEntries limits the traces of an issue on its page.
-const mostEntries = 80
-
-// entriesOf returns the newest traces, newest first.
-func entriesOf(list []trace.Entry) (all []entry) {
-	for _, l := range slices.Backward(list[max(0, len(list)-mostEntries):]) {
-		one := entry{Name: l.Name, Type: l.Type, Source: l.Source}
-		if !l.At.IsZero() {
-			one.At = visible.Moment(l.At)
-		}
-		content, body := l.Content()
-		one.Body = body
-		for name, value := range content {
-			one.Facts = append(one.Facts, fact{name, fmt.Sprint(value)})
-		}
-		slices.SortFunc(one.Facts, func(a, b fact) int { return strings.Compare(a.Name, b.Name) })
-		all = append(all, one)
+// proofState says in short what proves an issue: its close reason, or the last run of its
+// checks; "" if there is neither.
+func proofState(w Work, reason string) string {
+	if reason != "" {
+		return proofOf(reason)
 	}
-	return all
+	if w.Gate == nil {
+		return ""
+	}
+	passed, all := 0, 0
+	for _, o := range w.Gate.Outcomes() {
+		if all++; o.Passed() {
+			passed++
+		}
+	}
+	return fmt.Sprintf("%d of %s passed when they last ran", passed, visible.Counted(all, "check"))
+}
+
+// neighbour is an issue beside another one in the graph.
+type neighbour struct {
+	ID, Title, Tone, Words string
+}
+
+// beside is a group of neighbours.
+type beside struct {
+	Name string
+	List []neighbour
+	More int
+}
+
+// mostNeighbours limits the neighbours of one kind on a page.
+const mostNeighbours = 20
+
+// neighbours groups the links of an issue by what they mean for it.
+func (v *view) neighbours(id string, on, of []service.LinkRow) (groups []beside) {
+	all, err := v.standings()
+	if err != nil {
+		return nil // head has returned the error
+	}
+	add := func(name string, l service.LinkRow) {
+		at := slices.IndexFunc(groups, func(g beside) bool { return g.Name == name })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, beside{Name: name})
+		}
+		g := &groups[at]
+		if len(g.List) == mostNeighbours {
+			g.More++
+			return
+		}
+		s := all.Of[l.ID]
+		g.List = append(g.List, neighbour{l.ID, l.Title, cmp.Or(s.Tone, toneOf(l.Status)), cmp.Or(s.Words, l.Status)})
+	}
+	for _, l := range on {
+		add(map[string]string{"blocks": "Waits for", "parent-child": "Part of"}[l.Type], l)
+	}
+	for _, l := range of {
+		add(map[string]string{"blocks": "Needed by", "parent-child": "Contains"}[l.Type], l)
+	}
+	for i := range groups {
+		groups[i].Name = cmp.Or(groups[i].Name, "Related")
+	}
+	return groups
 }
 
 // plot is the surprise of an issue over its commits, as a line.

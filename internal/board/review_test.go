@@ -50,13 +50,13 @@ func TestSlowSearch(t *testing.T) {
 
 	checks, leave := c.listen(t, "/check", "")
 	defer leave()
-	contains(t, await(t, checks, "diagnostics").data, "found in 3 issues")
+	contains(t, await(t, checks, "diagnostics").data, "problems in 3 issues")
 	// After an edit the last result stays, with its time, until the next one is ready.
 	release = s.board.HoldSearches()
 	s.ask(t, "ann", "Hemp or steel?")
-	contains(t, await(t, checks, "diagnostics").data, "found in 3 issues at ", "validating again")
+	contains(t, await(t, checks, "diagnostics").data, "problems in 3 issues at ", "validating again")
 	_, body = c.get(t, "/check")
-	contains(t, body, "found in 3 issues at ", "validating again")
+	contains(t, body, "problems in 3 issues at ", "validating again")
 	release()
 	if last := await(t, checks, "diagnostics"); strings.Contains(last.data, "validating again") {
 		t.Error("the old result stays")

@@ -1,319 +1,236 @@
 package board
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
-	"stig/internal/assistant"
 	"stig/internal/beads"
+	"stig/internal/clone"
 	"stig/internal/gate"
-	"stig/internal/loop/actors"
+	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/service/night"
-	"stig/orient"
+	"stig/internal/visible"
 )
 
-// today is the first page: open questions, what needs attention, what everybody does, and what
-// was closed.
+// today is the first page: what waits for the viewer, what runs, and what was done since they
+// last looked.
 func today(v *view) (page, error) {
 	p := page{Title: "Today", Section: "Today", Every: recheck}
 	v.ahead(
-		func(v *view) { _, _ = v.asked() }, // errors are handled below
-		func(v *view) { _, _ = v.survey() },
-		func(v *view) { _, _ = kept(v, "closings", longer, (*view).closings) },
-		func(v *view) { _, _ = v.morning() },
+		func(v *view) { _, _ = v.standings() }, // errors are handled below
+		func(v *view) { _, _ = v.closings() },
 	)
-	asked, err := v.asked()
-	if err != nil {
-		return p, err
+	found := day{stats: map[string]git.Stat{}}
+	for _, read := range []func(*view, *day) error{(*view).readNight, (*view).readWaits, (*view).readRunning, (*view).readClosed} {
+		if err := read(v, &found); err != nil {
+			return p, err
+		}
 	}
-	found, err := v.survey()
-	if err != nil {
-		return p, err
-	}
-	listed, err := actors.List(v.Run, actors.ListRequest{})
-	if err != nil {
-		return p, err
-	}
-	closed, err := kept(v, "closings", longer, (*view).closings)
-	if err != nil {
-		return p, err
-	}
-	night, err := v.morning()
-	if err != nil {
+	var err error
+	if found.Counts, err = v.counts(); err != nil {
 		return p, err
 	}
 	p.Parts = []part{
-		v.part("night", night),
-		v.part("counts", found.Survey.Counts),
-		v.part("questions", v.questions(asked.Pending)),
-		v.part("attention", attentionOf(found.Survey)),
-		v.part("doing", v.doing(listed.Actors)),
-		v.part("closings", struct {
-			List        []closing
-			Total, More int
-		}{closed[:min(len(closed), mostClosings)], len(closed), max(0, len(closed)-mostClosings)}),
+		v.top("summary", found), v.part("waits", found), v.part("running", found),
+		v.side("closings", found), v.side("failures", found.Failed), v.side("loops", found),
 	}
 	return p, nil
 }
 
-// attention is the first findings that need attention, of all that the survey counts.
-type attention struct {
-	List        []orient.Attention
-	Total, More int
-}
+// day is what Today shows.
+type day struct {
+	Since       time.Time // when the viewer last looked, or a day ago
+	Counts      counts
+	Questions   questions
+	Answers     []clone.FreshAnswer // which may be undone
+	Landings    landings
+	Running     []running
+	Loops       []loopRow
+	Closed      []closing
+	MoreClosed  int
+	MoreRunning int
+	Failed      []night.Failure
+	Cost        string // since Since; "" if no run ended
 
-// attentionOf leaves out questions, which the page shows in full.
-func attentionOf(s *orient.Survey) (shown attention) {
-	const asked = "escalation-pending"
-	for _, r := range s.Rules {
-		if r.Rule != asked {
-			shown.Total += r.Count
-		}
-	}
-	for _, a := range s.Attention {
-		if a.Rule != asked && len(shown.List) < mostAttention {
-			shown.List = append(shown.List, a)
-		}
-	}
-	shown.More = shown.Total - len(shown.List)
-	return shown
+	stats map[string]git.Stat // of closed issues
 }
 
 // Limits of the lists on Today.
 const (
-	mostAttention = 40
-	mostDoing     = 50
-	mostClosings  = 50
+	mostQuestions = 20
+	mostLandings  = 5
+	mostRunning   = 50
+	mostClosings  = 12
 )
+
+// counts is the issues by where they stand. Each number is that of a list on the board.
+type counts struct{ Ready, Running, Waits, Blocked, ToLand, Closed int }
+
+func (v *view) counts() (c counts, err error) {
+	all, err := v.standings()
+	if err != nil {
+		return c, err
+	}
+	for _, s := range all.Of {
+		switch s.Column {
+		case columnReady:
+			c.Ready++
+		case columnRunning:
+			c.Running++
+		case columnLand:
+			c.ToLand++
+		case columnClosed:
+			c.Closed++
+		case columnWaits:
+			if s.Tone == "you" {
+				c.Waits++
+			} else {
+				c.Blocked++
+			}
+		}
+	}
+	return c, nil
+}
+
+// readNight reads what loops did, which takes git and may come later.
+func (v *view) readNight(d *day) error {
+	place, err := v.LivePlace()
+	if err != nil {
+		return err
+	}
+	if d.Since = place.LastMorning(); d.Since.IsZero() || d.Since.After(v.now) {
+		d.Since = v.now.Add(-24 * time.Hour)
+	}
+	last, err := looked(v, "morning", 2*shortly, false, func(v *view) (*night.Morning, error) { return night.ReadMorning(v.ctx, v.Run, "") })
+	if last.Value != nil {
+		d.Cost, d.Failed = last.Value.Cost.Text, last.Value.Failed
+		for _, one := range last.Value.Done {
+			d.stats[one.ID] = one.Stat
+		}
+	}
+	return err
+}
+
+// readWaits reads what waits for the viewer: questions, their fresh answers, work to land.
+func (v *view) readWaits(d *day) error {
+	asked, err := v.asked()
+	if err != nil {
+		return err
+	}
+	if d.Questions, err = v.questions(asked.Pending); err != nil {
+		return err
+	}
+	if d.Answers, err = service.FreshAnswers(v.Run); err != nil {
+		return err
+	}
+	d.Landings, err = v.landings()
+	return err
+}
 
 // asked returns the questions of the store, answered ones included.
 func (v *view) asked() (*service.Escalations, error) {
 	return kept(v, "asked", longer, func(v *view) (*service.Escalations, error) { return service.ListEscalations(v.Run, true) })
 }
 
-// survey returns the survey of the whole store.
-func (v *view) survey() (*service.Orientation, error) {
-	return kept(v, "survey", shortly, func(v *view) (*service.Orientation, error) {
-		return service.Orient(v.ctx, v.Run, service.OrientRequest{})
-	})
-}
-
-// morning returns what loops did since it was last read on a terminal.
-func (v *view) morning() (*night.Morning, error) {
-	return kept(v, "morning", shortly, func(v *view) (*night.Morning, error) {
-		return night.ReadMorning(v.ctx, v.Run, "")
-	})
-}
-
-// mostQuestions limits the questions on a page.
-const mostQuestions = 20
-
-// questions is the data of a list of questions.
-type questions struct {
-	List        []question
-	Total, More int // More counts those not in List
-}
-
-// question is a question with what helps to answer it.
-type question struct {
-	orient.Asked
-	Diff string // of the work on the issue; "" if there is none
-	Gate string // the last output of the issue's checks
-	Mine bool   // the viewer asked it
-}
-
-// questions returns the first open questions, oldest first.
-func (v *view) questions(list []orient.Asked) questions {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b orient.Asked) int {
-		return cmp.Or(cmp.Compare(cmp.Or(a.Since, "9"), cmp.Or(b.Since, "9")), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Number, b.Number))
-	})
-	shown := questions{Total: len(list), More: max(0, len(list)-mostQuestions)}
-	list = list[:min(len(list), mostQuestions)]
-	var ids []string
-	for _, q := range list {
-		ids = append(ids, q.ID)
-	}
-	works := v.work(ids...)
-	for _, q := range list {
-		one := question{Asked: q, Mine: q.By != "" && q.By == v.Who}
-		done := works[q.ID]
-		one.Diff, one.Gate = done.Diff, gateText(done.Gate)
-		shown.List = append(shown.List, one)
-	}
-	return shown
-}
-
-// mostDiff limits a diff, in bytes.
-const mostDiff = 128 << 10
-
-// work returns the work on issues; nil while it is not known.
-func (v *view) work(issues ...string) map[string]Work {
-	if len(issues) == 0 {
-		return nil
-	}
-	done, _ := looked(v, workOf+strings.Join(issues, " "), 2*shortly, false, func(v *view) (map[string]Work, error) {
-		return WorkOn(v.ctx, v.Run, issues, mostDiff)
-	})
-	return done.Value
-}
-
-// workOf is the name prefix of these searches.
-const workOf = "work "
-
-// gateText formats the output of checks.
-func gateText(verdict *gate.Verdict) string {
-	if verdict == nil {
-		return ""
-	}
-	var b strings.Builder
-	for _, o := range verdict.Outcomes() {
-		b.WriteString(outcomeText(o))
-	}
-	return b.String()
-}
-
-func outcomeText(o gate.Outcome) string {
-	state := "passed"
-	if !o.Passed() {
-		state = fmt.Sprintf("exit %d %s", o.Exit, cmp.Or(o.Reason, o.Fault()))
-	}
-	return "$ " + o.Text + "\n" + o.Tail + "\n" + state + "\n\n"
-}
-
-// doing is an actor with the last lines of its log.
-type doing struct {
-	*actors.Actor
-	Words []string
-}
-
-// lastWords is how many lines of a log are shown, and readWords how many bytes are read for
-// them.
-const (
-	lastWords = 4
-	readWords = 64 << 10
-)
-
-// everyone is the actors, those with an issue first.
-type everyone struct {
-	List []doing
-	More int
-}
-
-func (v *view) doing(list []*actors.Actor) (shown everyone) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b *actors.Actor) int { return cmp.Compare(idle(a), idle(b)) })
-	shown.More = max(0, len(list)-mostDoing)
-	for _, a := range list[:len(list)-shown.More] {
-		one := doing{Actor: a}
-		if a.Issue != "" {
-			one.Words = v.words(a.Name)
-		}
-		shown.List = append(shown.List, one)
-	}
-	return shown
-}
-
-func idle(a *actors.Actor) int {
-	if a.Issue != "" {
-		return 0
-	}
-	return 1
-}
-
-// words returns the last log lines of an actor's latest run.
-func (v *view) words(name string) []string {
-	runs, err := actors.Runs(v.Run, actors.RunsRequest{Name: name, Since: "1d"})
-	if err != nil || len(runs) == 0 {
-		return nil
-	}
-	return tail(runs[len(runs)-1].Log)
-}
-
-// tail returns the last lines of a file; nil if it cannot be read.
-func tail(path string) []string {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
-	text := make([]byte, min(info.Size(), readWords))
-	n, _ := f.ReadAt(text, info.Size()-int64(len(text))) // shorter if the log was truncated meanwhile
-	if text = text[:n]; int64(n) < info.Size() {         // the first line may be incomplete
-		if _, rest, ok := bytes.Cut(text, []byte("\n")); ok && len(rest) > 0 {
-			text = rest
-		}
-	}
-	readable := assistant.ReadableText(string(bytes.ToValidUTF8(text, nil)))
-	lines := strings.Split(strings.TrimRight(readable, "\n"), "\n")
-	lines = lines[max(0, len(lines)-lastWords):]
-	for i, line := range lines {
-		lines[i] = short(line, 240)
-	}
-	return lines
-}
-
 // closing is a closed issue with its proof.
 type closing struct {
-	ID, Title, Reason, By string
+	ID, Title, By, Reason string
 	At                    time.Time
+	Proof                 string
+	Took                  time.Duration // of its runs
+	Cost                  string        // of its runs
+	Stat                  git.Stat      // of its work; zero while it is not known
 }
 
-// recent is for how long closed issues are shown.
-const recent = 24 * time.Hour
+// Shown reports whether checks passed.
+func (c closing) Shown() bool { _, is := gate.ParseResults(c.Reason); return is }
+
+// proofOf returns, in short, the proof in a close reason.
+func proofOf(reason string) string {
+	found, ok := gate.ParseResults(reason)
+	if _, waived := gate.ParseWaived(reason); waived || !ok {
+		return night.ProofIn(reason)
+	}
+	text := fmt.Sprintf("%d of %s", found.Passed, visible.Counted(found.All, "check"))
+	if difference := gate.DifferenceIn(reason); difference != "" {
+		text += ", " + difference
+	}
+	return text
+}
+
+// readClosed reads the issues closed since the viewer last looked, newest first.
+func (v *view) readClosed(d *day) error {
+	all, err := v.closings()
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(c closing) bool { return c.At.Before(d.Since.Truncate(time.Second)) })
+	d.MoreClosed = max(0, len(all)-mostClosings)
+	d.Closed = all[:len(all)-d.MoreClosed]
+	work, err := v.workOf()
+	for i := range d.Closed {
+		one := &d.Closed[i]
+		did := work[one.ID]
+		one.By, one.Took, one.Cost = cmp.Or(did.by, one.By), did.took, costText(did.spent)
+		one.Stat = d.stats[one.ID]
+	}
+	return err
+}
+
+// Total returns how many issues were closed since the viewer last looked.
+func (d day) Total() int { return len(d.Closed) + d.MoreClosed }
+
+// recent is for how long closed issues are remembered.
+const recent = 7 * 24 * time.Hour
 
 // closings returns the issues closed within recent, newest first.
-func (v *view) closings() (list []closing, err error) {
-	file, err := v.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	reader := file.Reader()
-	for i, is := range file.All() {
-		if at, ok := file.Index(is.ID); is.Status != beads.StatusClosed || !ok || at != i {
-			continue
-		}
-		at, err := closedAt(reader, is)
+func (v *view) closings() ([]closing, error) {
+	return kept(v, "closings", longer, func(v *view) (list []closing, err error) {
+		file, err := v.Open()
 		if err != nil {
 			return nil, err
 		}
-		if v.now.Sub(at) > recent {
-			continue
+		defer file.Close()
+		reader := file.Reader()
+		for i, is := range file.All() {
+			if at, ok := file.Index(is.ID); is.Status != beads.StatusClosed || !ok || at != i {
+				continue
+			}
+			one, err := v.closingOf(reader, is)
+			if err != nil {
+				return nil, err
+			}
+			if v.now.Sub(one.At) <= recent {
+				list = append(list, one)
+			}
 		}
-		record, err := reader.Record(is)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, closing{ID: is.ID, Title: is.Title, Reason: record.Text(beads.CloseReason), By: is.Assignee, At: at})
-	}
-	slices.SortStableFunc(list, func(a, b closing) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
-	return list, nil
+		slices.SortStableFunc(list, func(a, b closing) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
+		return list, nil
+	})
 }
 
-// closedAs is the key of closedAt's memo.
+// closedAs is the key of closingOf's memo.
 type closedAs struct{}
 
-// closedAt returns when an issue was closed; the zero time if the store does not say.
-func closedAt(reader *beads.Reader, is *beads.Issue) (time.Time, error) {
-	if known, ok := is.Remembered(closedAs{}).(time.Time); ok {
+// closingOf returns how an issue was closed; with the zero time if the store does not say, and
+// without texts if it was long ago.
+func (v *view) closingOf(reader *beads.Reader, is *beads.Issue) (closing, error) {
+	if known, ok := is.Remembered(closedAs{}).(closing); ok {
 		return known, nil
 	}
 	record, err := reader.Record(is)
 	if err != nil {
-		return time.Time{}, err
+		return closing{}, err
 	}
-	at, _ := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero if missing or malformed
-	is.Remember(closedAs{}, at)
-	return at, nil
+	one := closing{ID: is.ID}
+	one.At, _ = time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero if missing or malformed
+	if v.now.Sub(one.At) <= recent {
+		one.Title, one.By, one.Reason = is.Title, is.Assignee, record.Text(beads.CloseReason)
+		one.Proof = proofOf(one.Reason)
+	}
+	is.Remember(closedAs{}, one)
+	return one, nil
 }

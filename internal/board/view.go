@@ -1,6 +1,7 @@
 package board
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,9 @@ type view struct {
 	reading reading // the store when the view began
 	room    int     // bytes left for long texts
 
+	said   *alert // the outcome of the form in typed; nil if there is none
+	placed bool   // it is shown at its form
+
 	shared  bool             // rendered for all browsers, not for one request
 	limit   <-chan time.Time // of slow searches; nil until the first one
 	unready bool             // a result is missing or old
@@ -50,8 +54,23 @@ type alert struct {
 type page struct {
 	Title, Section string
 	Parts          []part
+	Finds          bool          // it has a search field of its own
 	Unready        bool          // render it again when pending searches end
 	Every          time.Duration // how often it changes without the store; 0 for never
+}
+
+// Top, Main and Side return the parts in each place, in order.
+func (p page) Top() []part  { return p.in(onTop) }
+func (p page) Main() []part { return p.in(inMain) }
+func (p page) Side() []part { return p.in(atSide) }
+
+func (p page) in(place where) (list []part) {
+	for _, one := range p.Parts {
+		if one.Place == place {
+			list = append(list, one)
+		}
+	}
+	return list
 }
 
 // maker renders the parts of a page. Errors are those of the services.
@@ -139,7 +158,7 @@ func (b *Board) made(ctx context.Context, address string) (page, reading, error)
 func (v *view) made(make maker) (page, error) {
 	p, err := make(v)
 	if err == nil {
-		p.Parts = append([]part{{Name: troublePart}}, p.Parts...)
+		p.Parts = append([]part{{Name: troublePart, Place: onTop}}, p.Parts...)
 	}
 	p.Unready = v.unready
 	return p, err
@@ -162,12 +181,16 @@ func (b *Board) show(w http.ResponseWriter, r *http.Request, address string, aft
 	}
 	if err == nil {
 		if after != nil {
-			v.typed = after.typed
+			v.typed, v.said = after.typed, said
 		}
 		if p, err = v.made(make); err == nil && v.again {
 			said.Lost = ""
 		}
 	}
+	if v != nil && v.placed {
+		said = nil
+	}
+	p.Unready = p.Unready && after == nil // a reload would lose the outcome of the form and what was typed
 	if err != nil {
 		made := p
 		status, p = b.trouble(err)
@@ -183,11 +206,7 @@ func (b *Board) trouble(err error) (int, page) {
 	if err == errNoPage {
 		return http.StatusNotFound, page{Title: "No such page", Parts: []part{b.troubled(err)}}
 	}
-	status := statusOf(workspace.Classify(err).Code)
-	if status == http.StatusUnprocessableEntity && errors.Is(err, fs.ErrNotExist) { // for example an unknown actor
-		status = http.StatusNotFound
-	}
-	return status, page{Title: "This page cannot be shown", Parts: []part{b.troubled(err)}}
+	return statusOf(err), page{Title: "This page cannot be shown", Parts: []part{b.troubled(err)}}
 }
 
 // troubled returns the part that says why a page cannot be shown.
@@ -197,19 +216,20 @@ func (b *Board) troubled(err error) part {
 		f := workspace.Classify(err)
 		said = map[string]string{"Text": f.Message, "Hint": f.Hint}
 	}
-	return part{Name: troublePart, HTML: b.pages.render("trouble", said)}
+	return part{Name: troublePart, HTML: b.pages.render("trouble", said), Place: onTop}
 }
 
-// statusOf returns the HTTP status for an exit code.
-func statusOf(code int) int {
-	switch code {
-	case workspace.ExitDone:
-		return http.StatusOK
+// statusOf returns the HTTP status for an error, by its exit code.
+func statusOf(err error) int {
+	switch workspace.Classify(err).Code {
 	case workspace.ExitNoIssue:
 		return http.StatusNotFound
 	case workspace.ExitConflict, workspace.ExitWaits:
 		return http.StatusConflict
 	case workspace.ExitUsage, workspace.ExitFound:
+		if errors.Is(err, fs.ErrNotExist) { // for example an unknown actor
+			return http.StatusNotFound
+		}
 		return http.StatusUnprocessableEntity
 	}
 	return http.StatusServiceUnavailable
@@ -242,11 +262,7 @@ func places() []place {
 
 func (b *Board) write(w http.ResponseWriter, r *http.Request, status int, v *view, p page, said *alert) {
 	f := frame{page: p, View: v, Alert: said, Sum: sumOf(p.Parts), Nav: places()}
-	if said == nil { // a reload would lose the outcome of the form and what was typed
-		f.Again = v == nil && status == http.StatusServiceUnavailable
-	} else {
-		f.Unready = false
-	}
+	f.Again = said == nil && v == nil && status == http.StatusServiceUnavailable
 	text := b.pages.render("frame", f)
 	text = strings.ReplaceAll(text, b.stamp, b.door.secret(b.door.session(r)))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -269,9 +285,22 @@ func parsed() *pages {
 		"join":    strings.Join,
 		"escape":  url.PathEscape,
 		"query":   url.QueryEscape,
+		"tone":    toneOf,
 	}
 	return &pages{template.Must(template.New("").Funcs(functions).ParseFS(files, "pages/*.html"))}
 }
+
+// tones are the classes of states in the style sheet, by their words.
+var tones = map[string]string{
+	"closed": "good", "active": "good", "active_human": "good", "healthy": "good", "passed": "good", "info": "good",
+	"in_progress": "work", "running": "work", "working": "work", "hooked": "work",
+	"waits": "you", "to land": "you",
+	"blocked": "warn", "paused": "warn", "draining": "warn", "maintenance": "warn", "warning": "warn",
+	"error": "bad", "dead": "bad", "failed": "bad", "rejected": "bad", "timeout": "bad",
+}
+
+// toneOf returns the class of a state: good, work, you, warn, bad or idle.
+func toneOf(state string) string { return cmp.Or(tones[state], "idle") }
 
 // short returns the beginning of a text, with hidden characters made visible.
 func short(text string, most int) string {
@@ -285,18 +314,24 @@ func (p *pages) render(name string, data any) string {
 	if err := p.ExecuteTemplate(&text, name, data); err != nil {
 		return "<p class=\"bad\">this part cannot be shown: " + template.HTMLEscapeString(err.Error()) + "</p>"
 	}
-	return text.String()
+	return strings.TrimSpace(text.String()) // an empty part takes no space
 }
 
 // part renders a part of a page.
 func (v *view) part(name string, data any) part {
 	before := v.again
 	v.again = false
-	p := part{Name: name, HTML: v.Board.pages.render(name, struct {
-		View *view
-		Data any
-	}{v, data})}
+	p := part{Name: name, HTML: v.Board.pages.render(name, v.With(data))}
 	p.Typed, v.again = v.again, before || v.again
+	return p
+}
+
+// top and side render a part above the columns, and in the narrow one.
+func (v *view) top(name string, data any) part  { return v.part(name, data).in(onTop) }
+func (v *view) side(name string, data any) part { return v.part(name, data).in(atSide) }
+
+func (p part) in(place where) part {
+	p.Place = place
 	return p
 }
 
@@ -316,6 +351,37 @@ func (v *view) Typed(form, field string) string {
 	return v.typed.Get(field)
 }
 
+// Failed returns the error of a form, to be shown there; nil if it is not the one that was sent.
+func (v *view) Failed(form string) *alert {
+	if v.said == nil || !v.said.Bad || v.typed.Get("form") != form {
+		return nil
+	}
+	v.placed, v.again = true, true
+	return v.said
+}
+
+// With returns data for a template that needs the view too.
+func (v *view) With(data any) any {
+	return struct {
+		View *view
+		Data any
+	}{v, data}
+}
+
+// TitleOf returns the title of an issue, or its id if there is none.
+func (v *view) TitleOf(id string) string {
+	file, err := v.Open()
+	if err != nil {
+		return id
+	}
+	defer file.Close()
+	at, ok := file.Index(id)
+	if !ok {
+		return id
+	}
+	return cmp.Or(file.At(at).Title, id)
+}
+
 // Ago says how long ago a time was; "" for the zero time.
 func (v *view) Ago(t time.Time) string {
 	switch d := v.now.Sub(t); {
@@ -331,6 +397,24 @@ func (v *view) Ago(t time.Time) string {
 		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 	}
 }
+
+// Since returns how long ago a time was.
+func (v *view) Since(t time.Time) time.Duration { return v.now.Sub(t) }
+
+// Seconds returns a number of seconds as a duration.
+func (v *view) Seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// Time formats a time within days: the time of day, with the date if it was not today.
+func (v *view) Time(t time.Time) string {
+	if t = t.UTC(); t.Format(time.DateOnly) == v.now.UTC().Format(time.DateOnly) {
+		return t.Format("15:04 UTC")
+	}
+	return t.Format("Mon 15:04 UTC")
+}
+
+// Moment and Date format a time, and a day, for a list of what happened.
+func (v *view) Moment(t time.Time) string { return visible.Moment(t) }
+func (v *view) Date(t time.Time) string   { return t.UTC().Format(time.DateOnly) }
 
 // Clocked formats the time of day, in UTC.
 func (v *view) Clocked(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }

@@ -129,6 +129,70 @@ func (p Place) RenameAcks(name, to string) error {
 	})
 }
 
+// FreshAnswer is an answer that a person gave on the board and may undo.
+type FreshAnswer struct {
+	Issue    string    `json:"issue"`
+	Question string    `json:"question"` // its hash
+	Words    string    `json:"words"`    // the option or the text
+	By       string    `json:"by"`
+	Edit     string    `json:"edit"` // its record in the journal
+	At       time.Time `json:"at"`
+}
+
+// Reconsider is how long loops leave the issue of a fresh answer alone.
+const Reconsider = time.Minute
+
+// freshAnswers is the document of all fresh answers of a store.
+type freshAnswers struct {
+	List []FreshAnswer `json:"list"` // oldest first
+}
+
+func (a freshAnswers) with(b freshAnswers) freshAnswers {
+	for _, one := range b.List {
+		if !slices.Contains(a.List, one) {
+			a.List = append(a.List, one)
+		}
+	}
+	return a
+}
+
+const (
+	answerEntries = "answers/"
+	boardAnswers  = answerEntries + "board"
+	answersAge    = time.Hour
+)
+
+// FreshAnswers returns the answers of the last hour, oldest first.
+func (p Place) FreshAnswers() ([]FreshAnswer, error) {
+	entries, err := p.load(boardAnswers)
+	var all freshAnswers
+	for _, e := range entries {
+		err = errors.Join(err, e.decode(&all))
+	}
+	return all.List, err
+}
+
+// KeepAnswer adds a fresh answer.
+func (p Place) KeepAnswer(one FreshAnswer) error {
+	return p.changeAnswers(func(list []FreshAnswer) []FreshAnswer {
+		return append(slices.DeleteFunc(list, func(old FreshAnswer) bool { return one.At.Sub(old.At) > answersAge }), one)
+	})
+}
+
+// ForgetAnswer removes the fresh answer of an edit, which was undone.
+func (p Place) ForgetAnswer(edit string) error {
+	return p.changeAnswers(func(list []FreshAnswer) []FreshAnswer {
+		return slices.DeleteFunc(list, func(old FreshAnswer) bool { return old.Edit == edit })
+	})
+}
+
+func (p Place) changeAnswers(change func([]FreshAnswer) []FreshAnswer) error {
+	return changeOne(p, boardAnswers, func(all *freshAnswers, _ time.Duration) bool {
+		all.List = change(all.List)
+		return true
+	})
+}
+
 // Seen is what a work tree remembers of its store between commands.
 type Seen struct {
 	Left   string   `json:"left"`   // the store's stamp after stig's last write, or when nothing was found lost

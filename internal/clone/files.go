@@ -63,6 +63,8 @@ func kindOfName(name string) kind {
 		return kindOf("actor-", Presence.later)
 	case ackEntries:
 		return kindOf("acks-", Acks.with)
+	case answerEntries:
+		return kindOf("answers-", freshAnswers.with)
 	default:
 		return kindOf("swarm-", SwarmRound.with)
 	}

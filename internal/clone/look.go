@@ -113,3 +113,28 @@ func vanished(path string) (l Look, is bool) {
 	told.Stamp = ""
 	return l, replaceJSON(path, told) == nil
 }
+
+// Views returns the saved views of the board by name, each as a query of its list of issues.
+func (p Place) Views() (all map[string]string, err error) {
+	all = map[string]string{}
+	for _, dir := range p.dirs() {
+		err = errors.Join(err, readJSON(filepath.Join(dir, p.viewsFile()), &all))
+	}
+	return all, err
+}
+
+// ChangeViews edits the saved views under a lock.
+func (p Place) ChangeViews(change func(all map[string]string) error) error {
+	return p.locked(p.viewsFile(), func(dir string) error {
+		all, err := p.Views()
+		if err == nil {
+			err = change(all)
+		}
+		if err != nil {
+			return err
+		}
+		return replaceJSON(filepath.Join(dir, p.viewsFile()), all)
+	})
+}
+
+func (p Place) viewsFile() string { return "views-" + hash(p.Store) + ".json" }

@@ -30,8 +30,6 @@ type Picture struct {
 	Edges []Edge `json:"edges"`
 
 	levels []int // by node; greater than those of its dependencies
-
-	Link func(id string) string `json:"-"` // returns the link target of an issue's box; nil for no links
 }
 
 // Node is an issue.

@@ -33,12 +33,24 @@ func (p *Picture) SVG() string {
 	}
 	l := p.arrange()
 	legend, below := p.legend(max(l.width, 480), l.height)
+	return p.svg(l, max(l.width, 480), l.height+below, nil) + legend + "</svg>\n"
+}
+
+// Inline returns the picture for a page that shows Legend. Each box links to what link returns
+// for its issue.
+func (p *Picture) Inline(link func(id string) string) string {
+	l := p.arrange()
+	return p.svg(l, l.width, l.height, link) + "</svg>\n"
+}
+
+// svg returns the picture without its end; link is nil for no links.
+func (p *Picture) svg(l *layout, width, height int, link func(id string) string) string {
 	var b strings.Builder
 	role := "img"
-	if p.Link != nil {
+	if link != nil {
 		role = "group" // lets screen readers find the links
 	}
-	b.WriteString(svgOpen(max(l.width, 480), l.height+below, role, fmt.Sprintf("%d issues and their dependencies", len(p.Nodes))))
+	b.WriteString(svgOpen(width, height, role, fmt.Sprintf("%d issues and their dependencies", len(p.Nodes))))
 	for _, in := range l.lanes { // outer frames first
 		if f := in.frame; in.epic >= 0 {
 			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="%d" rx="8" fill-opacity="0.06" %s/>`+"\n", f.x, f.y, f.w, f.h, frameLook)
@@ -59,9 +71,14 @@ func (p *Picture) SVG() string {
 		}
 	}
 	for n := range p.Nodes {
+		if link == nil {
+			p.writeBox(&b, n, l.boxes[n])
+			continue
+		}
+		fmt.Fprintf(&b, `<a href="%s">`+"\n", escaped(link(p.Nodes[n].ID)))
 		p.writeBox(&b, n, l.boxes[n])
+		b.WriteString("</a>\n")
 	}
-	b.WriteString(legend + "</svg>\n")
 	return b.String()
 }
 
@@ -111,10 +128,6 @@ func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	node := p.Nodes[n]
 	tip := fmt.Sprintf("%s %s (%s%s, %s)", node.ID, visible.OneLine(node.Title), node.Status,
 		map[bool]string{true: ", waiting"}[node.Waiting], cmp.Or(node.Cynefin, signals.NoTable))
-	if p.Link != nil {
-		fmt.Fprintf(b, `<a href="%s">`+"\n", escaped(p.Link(node.ID)))
-		defer b.WriteString("</a>\n")
-	}
 	fmt.Fprintf(b, "<g><title>%s</title>\n", escaped(tip))
 	text, radius := ink, 6
 	opacity := "1"
@@ -165,34 +178,40 @@ func (e border) svg() string {
 	return out
 }
 
-// legend explains colours, borders and marks below the picture, and returns its height.
-func (p *Picture) legend(width, y int) (string, int) {
-	type entry struct{ mark, words string } // drawn at 0, 0
+// Key is an entry of the legend: what it explains, drawn within 26 by 16, and the meaning.
+type Key struct{ Mark, Words string }
+
+// Legend explains colours, borders and marks.
+func (p *Picture) Legend() (list []Key) {
 	swatch := func(colour string, e border) string {
 		return fmt.Sprintf(`<rect x="1" y="1" width="24" height="14" rx="3" fill="%s" %s/>`, colour, e.svg())
 	}
 	line := func(ring bool) string { return `<path d="M1 8h24" ` + stroke(ring) + `/>` }
-	var list []entry
 	for _, domain := range signals.Cynefin.Domain() {
-		list = append(list, entry{swatch(fill(domain), borderOf(beads.StatusClosed, false)), domain})
+		list = append(list, Key{swatch(fill(domain), borderOf(beads.StatusClosed, false)), domain})
 	}
-	list = append(list, entry{swatch(fill(""), borderOf(beads.StatusClosed, false)), signals.NoTable})
+	list = append(list, Key{swatch(fill(""), borderOf(beads.StatusClosed, false)), signals.NoTable})
 	for _, status := range []string{beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred} {
-		list = append(list, entry{swatch("#ffffff", borderOf(status, false)), strings.ReplaceAll(status, "_", " ")})
+		list = append(list, Key{swatch("#ffffff", borderOf(status, false)), strings.ReplaceAll(status, "_", " ")})
 	}
-	list = append(list, entry{swatch("#ffffff", borderOf(beads.StatusOpen, true)), "open, waits"},
-		entry{swatch("#ffffff", borderOf(beads.StatusClosed, false)), "closed ✓"}, entry{mark(13, 8), "waits for a person"},
-		entry{line(false), "right waits for left"}, entry{line(true), "dependency cycle ↺"},
-		entry{`<rect x="1" y="1" width="24" height="14" rx="3" fill-opacity="0" ` + frameLook + `/>`, "epic"})
+	list = append(list, Key{swatch("#ffffff", borderOf(beads.StatusOpen, true)), "open, waits"},
+		Key{swatch("#ffffff", borderOf(beads.StatusClosed, false)), "closed ✓"}, Key{mark(13, 8), "waits for a person"},
+		Key{line(false), "right waits for left"}, Key{line(true), "dependency cycle ↺"},
+		Key{`<rect x="1" y="1" width="24" height="14" rx="3" fill-opacity="0" ` + frameLook + `/>`, "epic"})
 	if slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.marked }) {
-		list = append(list, entry{fmt.Sprintf(`<rect x="10" y="1" width="5" height="14" fill="%s"/>`, chainColour), "critical path"})
+		list = append(list, Key{fmt.Sprintf(`<rect x="10" y="1" width="5" height="14" fill="%s"/>`, chainColour), "critical path"})
 	}
+	return list
+}
+
+// legend returns the legend below the picture, and its height.
+func (p *Picture) legend(width, y int) (string, int) {
 	const room, step = 140, 24
-	columns := (width - 2*margin) / room
+	columns, list := (width-2*margin)/room, p.Legend()
 	var b strings.Builder
 	for i, e := range list {
 		fmt.Fprintf(&b, `<g transform="translate(%d %d)">%s<text x="32" y="12" font-size="11" fill="%s">%s</text></g>`+"\n",
-			margin+i%columns*room, y+i/columns*step, e.mark, paleInk, e.words)
+			margin+i%columns*room, y+i/columns*step, e.Mark, paleInk, e.Words)
 	}
 	return b.String(), (len(list)+columns-1)/columns*step + margin/2
 }

@@ -72,7 +72,7 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 		l.once(err.Error()) // the unreadable part was set aside
 	}
 	judge.InStore = service.Shows(file)
-	p := picker{loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]clone.Lease{}, held: map[string]bool{}, probation: clone.OnProbation(runs, l.name)}
+	p := picker{loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]clone.Lease{}, held: map[string]bool{}, fresh: map[string]time.Time{}, probation: clone.OnProbation(runs, l.name)}
 	for _, lease := range claims.Leases {
 		p.leases[lease.Issue] = lease
 		p.held[lease.Issue] = lease.Actor != l.name && judge.Holds(lease)
@@ -82,6 +82,13 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	}
 	if p.closed, err = service.ClosedElsewhere(a, l.store.Place(), &claims); err != nil {
 		return s, err
+	}
+	answers, err := l.place.FreshAnswers()
+	if err != nil {
+		l.once(err.Error()) // without them their issues are taken at once
+	}
+	for _, fresh := range answers {
+		p.fresh[fresh.Issue] = fresh.At.Add(clone.Reconsider)
 	}
 	s.past, s.marked = PastOf(runs, now), map[string]int{}
 	list, err := p.pick(graph, worker)
@@ -124,8 +131,9 @@ type picker struct {
 	own    map[string]clone.Run // the actor's last run on each issue
 	leases map[string]clone.Lease
 
-	probation bool            // the worker is on probation
-	held      map[string]bool // issues held by others, here or in another work tree
+	probation bool                 // the worker is on probation
+	held      map[string]bool      // issues held by others, here or in another work tree
+	fresh     map[string]time.Time // until when a person may undo their answer on an issue
 	closed    func(issue string) (clone.Done, bool)
 	matcher
 }
@@ -193,7 +201,9 @@ func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool
 	c = Candidate{Issue: id, Kind: kind, Rank: rank, Held: p.held[id]}
 	_, ran := p.own[id]
 	past := p.sensed.past[id]
-	c.Until = p.until(past)
+	if c.Until = p.until(past); c.Until.Before(p.fresh[id]) {
+		c.Until = p.fresh[id]
+	}
 	switch {
 	case p.isLeft(past):
 		c.Held = true

@@ -377,7 +377,8 @@ type SearchRow struct {
 	Field    string  `json:"field"`   // the best matching key
 	Excerpt  string  `json:"excerpt"` // its best matching line
 
-	IssueType, Assignee string `json:"-"`
+	IssueType, Assignee string    `json:"-"`
+	Updated             time.Time `json:"-"` // zero if unknown
 }
 
 // searched returns the searched fields of an issue and their weights.
@@ -462,7 +463,7 @@ func Search(a *workspace.Run, r SearchRequest) (rows []SearchRow, total int, err
 			return nil, 0, err
 		}
 		rows = append(rows, SearchRow{
-			ID: issue.ID, Title: issue.Title, Status: issue.Status, Priority: issue.Priority, IssueType: issue.Type, Assignee: issue.Assignee,
+			ID: issue.ID, Title: issue.Title, Status: issue.Status, Priority: issue.Priority, IssueType: issue.Type, Assignee: issue.Assignee, Updated: issue.UpdatedAt,
 			Words: hit.Words, Score: math.Round(hit.Score*1000) / 1000, Field: hit.Field, Excerpt: excerpt(searched(record), hit.Field, r.Words),
 		})
 	}

@@ -257,6 +257,18 @@ type Undone struct {
 // Undo undoes the last count edits that the actor made in this work tree on the checked-out
 // branch, as one new edit. Errors: fault.Conflict.
 func Undo(ctx context.Context, a *workspace.Run, count int, dryRun bool) (*Undone, error) {
+	return undo(ctx, a, dryRun, func(store beads.Store, past clone.Journal, place clone.Place, actor string) ([]clone.Record, error) {
+		records, err := undoable(store, past, place, actor, count)
+		if err == nil && len(records) < count {
+			err = workspace.Usage(fmt.Sprintf("undo: %s has %s to undo here; %d asked for", actor, visible.Counted(len(records), "edit"), count), "type stig log --actor "+actor+" to see them")
+		}
+		return records, err
+	})
+}
+
+// undo undoes the edits that choose returns, as one new edit. choose is called under the lock
+// of the store.
+func undo(ctx context.Context, a *workspace.Run, dryRun bool, choose func(beads.Store, clone.Journal, clone.Place, string) ([]clone.Record, error)) (*Undone, error) {
 	store, options, actor, err := a.ToWriteAs(ctx, dryRun, a.MustActor)
 	if err != nil {
 		return nil, err
@@ -271,12 +283,9 @@ func Undo(ctx context.Context, a *workspace.Run, count int, dryRun bool) (*Undon
 		if err != nil {
 			return past, nil, err
 		}
-		records, err := undoable(store, past, place, actor, count)
+		records, err := choose(store, past, place, actor)
 		if err != nil {
 			return past, nil, err
-		}
-		if len(records) < count {
-			return past, nil, workspace.Usage(fmt.Sprintf("undo: %s has %s to undo here; %d asked for", actor, visible.Counted(len(records), "edit"), count), "type stig log --actor "+actor+" to see them")
 		}
 		u.Edits, a.Journal.Undoes = []Logged{}, nil
 		for _, r := range records {

@@ -22,8 +22,8 @@ type issueView struct {
 	Issue      issueText      `json:"issue"`
 	Signals    *signals.Table `json:"signals"`
 	Sections   []sectionRow   `json:"sections"`
-	DependsOn  []linkRow      `json:"depends_on"`
-	Dependents []linkRow      `json:"dependents"`
+	DependsOn  []LinkRow      `json:"depends_on"`
+	Dependents []LinkRow      `json:"dependents"`
 	Cost       string         `json:"cost,omitempty"` // cost of the loops' runs for it in this clone, as text
 
 	merged []string // days of the estimates that a merge kept
@@ -62,7 +62,8 @@ type sectionRow struct {
 	Bytes int    `json:"bytes"`
 }
 
-type linkRow struct {
+// LinkRow is an issue that another one is linked to.
+type LinkRow struct {
 	ID     string `json:"id"`
 	Title  string `json:"title"`
 	Status string `json:"status"`
@@ -95,8 +96,8 @@ func viewOf(a *workspace.Run, file *beads.Snapshot, at int) (*issueView, error) 
 		},
 		Signals:    signals.Read(doc, a.Schema),
 		Sections:   []sectionRow{},
-		DependsOn:  []linkRow{},
-		Dependents: []linkRow{},
+		DependsOn:  []LinkRow{},
+		Dependents: []LinkRow{},
 	}
 	view.Issue.EstimatedMinutes, _ = record.Number(beads.EstimatedMinutes)
 	for _, s := range doc.Sections() {
@@ -139,7 +140,7 @@ func spentOn(a *workspace.Run, store beads.Place, id string) string {
 // link lists the rows in both directions, of every type, blocking or not.
 func (v *issueView) link(file *beads.Snapshot, at int) {
 	for _, dep := range file.At(at).Deps {
-		row := linkRow{ID: dep.On, Type: dep.Type, Status: "missing"}
+		row := LinkRow{ID: dep.On, Type: dep.Type, Status: "missing"}
 		if dag.IsExternal(dep.On) {
 			row.Status = "in another store"
 		}
@@ -150,12 +151,12 @@ func (v *issueView) link(file *beads.Snapshot, at int) {
 	}
 	for _, u := range file.At(at).Unread {
 		if u.Rule == beads.UnreadRow {
-			v.DependsOn = append(v.DependsOn, linkRow{ID: cmp.Or(u.Dep.On, "?"), Title: u.Raw, Type: cmp.Or(u.Dep.Type, "no type"), Status: "malformed"})
+			v.DependsOn = append(v.DependsOn, LinkRow{ID: cmp.Or(u.Dep.On, "?"), Title: u.Raw, Type: cmp.Or(u.Dep.Type, "no type"), Status: "malformed"})
 		}
 	}
 	for _, l := range dag.AllIncoming(file, at) {
 		issue := file.At(l.From)
-		v.Dependents = append(v.Dependents, linkRow{ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: l.Type})
+		v.Dependents = append(v.Dependents, LinkRow{ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: l.Type})
 	}
 }
 
@@ -277,7 +278,7 @@ func (v *issueView) comments() string {
 }
 
 // meaning explains a row whose type does not explain itself; "" for others.
-func (r linkRow) meaning() string {
+func (r LinkRow) meaning() string {
 	switch {
 	case r.Type == beads.Conditional:
 		return ": only if that fails"
@@ -291,7 +292,7 @@ func (v *issueView) Links() string {
 	var b strings.Builder
 	for _, group := range []struct {
 		name string
-		rows []linkRow
+		rows []LinkRow
 	}{{"Depends on", v.DependsOn}, {"Depended on by", v.Dependents}} {
 		if len(group.rows) == 0 {
 			continue

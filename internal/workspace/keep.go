@@ -234,6 +234,14 @@ func (j *journal) warn(err error) {
 	}
 }
 
+// Last returns the record of the latest edit; "" if there is none.
+func (j *journal) Last() string {
+	if j == nil || j.last == nil {
+		return ""
+	}
+	return j.last.Record.Seq
+}
+
 // Told records that the output of the latest edit was printed.
 func (j *journal) Told() {
 	if j != nil && j.last != nil {

@@ -31,10 +31,31 @@
     }
   });
 
+  // A choice in the menus of a page applies at once.
+  document.addEventListener("change", event => {
+    if (event.target.tagName === "SELECT" && event.target.form?.method === "get") event.target.form.requestSubmit();
+  });
+
+  // A click copies a command.
+  document.addEventListener("click", event => {
+    const command = event.target.closest(".copy");
+    if (!command || !navigator.clipboard) return;
+    navigator.clipboard.writeText(command.textContent).then(() => {
+      command.classList.add("copied");
+      setTimeout(() => command.classList.remove("copied"), 1500);
+    }, () => {}); // the text stays selected
+  });
+  document.addEventListener("submit", event => { if (event.target.method === "post") event.target.setAttribute("aria-busy", "true"); }); // checks take long
+
   // A part in which somebody has typed is not replaced; submitting the form reports whether
   // the data has changed.
-  const isDirty = part => [...part.querySelectorAll("textarea, input:not([type=hidden])")].some(f =>
-    f === document.activeElement || (f.type === "radio" || f.type === "checkbox" ? f.checked !== f.defaultChecked : f.value !== f.defaultValue));
+  const isTouched = field => {
+    if (field === document.activeElement) return true;
+    if (field.type === "radio" || field.type === "checkbox") return field.checked !== field.defaultChecked;
+    if (field.tagName === "SELECT") return !(field.querySelector("[selected]") || field.options[0])?.selected;
+    return field.value !== field.defaultValue;
+  };
+  const isDirty = part => [...part.querySelectorAll("textarea, select, input:not([type=hidden])")].some(isTouched);
   const opened = part => [...part.querySelectorAll("details[open] > summary")].map(s => s.textContent);
   let open = [];
   document.addEventListener("htmx:sseBeforeMessage", event => {

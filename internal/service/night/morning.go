@@ -200,7 +200,7 @@ func (g *gathering) closed(ctx context.Context) error {
 		}
 		at, _ := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero if missing
 		if reason := record.Text(beads.CloseReason); !at.Before(since) && beads.OutcomeOf(reason).End == beads.EndDone {
-			one := Done{ID: issue.ID, Title: issue.Title, At: at, By: issue.Assignee, Proof: proofIn(reason), Cost: g.costOf(issue.ID)}
+			one := Done{ID: issue.ID, Title: issue.Title, At: at, By: issue.Assignee, Proof: ProofIn(reason), Cost: g.costOf(issue.ID)}
 			if epic, ok := g.graph.Epic(i); ok {
 				one.Epic = g.file.At(epic).Title
 			}
@@ -233,8 +233,8 @@ func (g *gathering) changedBy(ctx context.Context, one *Done) error {
 	return nil
 }
 
-// proofIn returns, in short, the proof that a close reason contains.
-func proofIn(reason string) string {
+// ProofIn returns, in short, the proof that a close reason contains.
+func ProofIn(reason string) string {
 	if why, ok := gate.ParseWaived(reason); ok {
 		return "waived: " + visible.OneLine(why)
 	}

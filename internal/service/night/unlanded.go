@@ -79,16 +79,20 @@ func Diff(ctx context.Context, a *workspace.Run, id, onto string) (string, error
 	if err != nil {
 		return "", err
 	}
-	text := ""
 	for _, one := range u.Issues {
-		if one.ID != u.named[0] {
-			continue
+		if one.ID == u.named[0] {
+			return u.DiffOf(ctx, one)
 		}
-		for _, unit := range one.Units {
-			diff, err := git.DiffOf(ctx, u.TreesOf(one.Onto), unit)
-			if text += diff; err != nil {
-				return "", err
-			}
+	}
+	return "", nil
+}
+
+// DiffOf returns the patch of one of the issues to land.
+func (u *Unlanded) DiffOf(ctx context.Context, one service.UnlandedIssue) (text string, err error) {
+	for _, unit := range one.Units {
+		diff, err := git.DiffOf(ctx, u.TreesOf(one.Onto), unit)
+		if text += diff; err != nil {
+			return "", err
 		}
 	}
 	return text, nil

@@ -4,11 +4,9 @@ package outside
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -22,7 +20,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -85,12 +82,12 @@ func soon(ctx context.Context, end func(), actions ...chromedp.Action) error {
 	return chromedp.Run(ctx, actions...)
 }
 
-// tab opens a page in its own browser context; the test fails if the page writes to its console
-// or requests anything from other hosts.
+// tab opens a page in its own browser context, after some actions; the test fails if the page
+// writes to its console or requests anything from other hosts.
 //
 // The context stays until the browser ends: if the page has just loaded, Chromium may never
 // answer Target.disposeBrowserContext, and keep the page open.
-func tab(t *testing.T, browser context.Context, s *served) context.Context {
+func tab(t *testing.T, browser context.Context, s *served, before ...chromedp.Action) context.Context {
 	t.Helper()
 	var person target.ID
 	do(t, browser, chromedp.ActionFunc(func(ctx context.Context) error {
@@ -122,7 +119,7 @@ func tab(t *testing.T, browser context.Context, s *served) context.Context {
 			}
 		}
 	})
-	if err := soon(ctx, cancel, network.Enable(), log.Enable()); err != nil {
+	if err := soon(ctx, cancel, append([]chromedp.Action{network.Enable(), log.Enable()}, before...)...); err != nil {
 		t.Fatal(err)
 	}
 	do(t, ctx, navigate(key))
@@ -168,7 +165,13 @@ func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 // holds waits until an expression is true on the page, which may still be navigating.
 func holds(t *testing.T, ctx context.Context, expression string) {
 	t.Helper()
-	waiting, cancel := context.WithTimeout(ctx, time.Minute)
+	lasts(t, ctx, time.Minute, expression)
+}
+
+// lasts waits as holds does, for a given time at most.
+func lasts(t *testing.T, ctx context.Context, limit time.Duration, expression string) {
+	t.Helper()
+	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for ; waiting.Err() == nil; time.Sleep(20 * time.Millisecond) {
 		var is bool
@@ -195,35 +198,6 @@ func shows(t *testing.T, ctx context.Context, text string) time.Duration {
 func has(t *testing.T, ctx context.Context, selector string) {
 	t.Helper()
 	holds(t, ctx, "document.querySelector("+quoted(selector)+")")
-}
-
-// TestBrowserWalk visits every page, light and dark, wide and narrow.
-func TestBrowserWalk(t *testing.T) {
-	browser := chromium(t)
-	s := serve(t, lines, morning)
-	s.swarm(t)
-	s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
-	ctx := tab(t, browser, s)
-	axe, err := os.ReadFile(os.Getenv(axeScript))
-	if err != nil {
-		t.Fatalf("no axe-core: %v; type eval \"$(bash .ci/browser)\" to have it", err)
-	}
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{360, 1440} {
-			do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}), chromedp.EmulateViewport(width, 900))
-			for _, path := range []string{"/", "/issues", "/issues?q=rope", "/issues/pier-1", "/issues/pier-2", "/graph", "/actors", "/actors/ann", "/check", "/swarm/pier-1", "/nothing"} {
-				name := fmt.Sprintf("%s at %d, %s", path, width, scheme)
-				var overflow int
-				visit(t, ctx, s.base+path)
-				do(t, ctx, chromedp.Evaluate("document.documentElement.scrollWidth - innerWidth", &overflow))
-				if overflow > 0 {
-					t.Errorf("%s: %d pixels wider than the window", name, overflow)
-				}
-				validate(t, ctx, string(axe), name)
-				shoot(t, ctx, fmt.Sprintf("%s-%d-%s.png", strings.NewReplacer("/", "_", "?", "_", "=", "_").Replace(path), width, scheme))
-			}
-		}
-	}
 }
 
 // validate runs axe-core on a page.
@@ -255,192 +229,6 @@ func take(t *testing.T, ctx context.Context, path string) {
 	}
 }
 
-// TestBrowserAnswers shows one question to two people: one answers, and the other sees it
-// within a second, and gets a message if they had written an answer too.
-func TestBrowserAnswers(t *testing.T) {
-	browser := chromium(t)
-	s := serve(t, lines, morning)
-	s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
-	one, two, writing := tab(t, browser, s), tab(t, browser, s), tab(t, browser, s)
-	shows(t, one, "Hemp or steel?")
-	do(t, writing, chromedp.SendKeys("article.question textarea", "wire, I think"))
-	do(t, one, chromedp.Click(`article.question input[value="2"]`), chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click("article.question button"))
-	shows(t, one, "No open questions.")
-	shows(t, two, "No open questions.")
-	shows(t, writing, "This has changed")
-	do(t, writing, chromedp.Click("article.question button"))
-	has(t, writing, `[role="alert"]`)
-	late := time.Hour
-	for n := 1; n <= 5 && late > time.Second; n++ { // the machine may be busy
-		text := fmt.Sprintf("How thick is rope %d?", n)
-		s.ask(t, "ann", text)
-		late = shows(t, two, text)
-	}
-	if late > time.Second {
-		t.Errorf("the page changed %s after the store, at best of five", late)
-	}
-}
-
-// TestBrowserForms submits each form of an issue and of an actor.
-func TestBrowserForms(t *testing.T) {
-	browser := chromium(t)
-	s := serve(t, lines, morning)
-	ctx := tab(t, browser, s)
-	visit(t, ctx, s.base+"/issues/pier-1")
-	do(t, ctx, chromedp.SendKeys(`form[action$="/comment"] textarea`, "a word"), chromedp.Click(`form[action$="/comment"] button`))
-	shows(t, ctx, "a word")
-	do(t, ctx, chromedp.Click(`form[action$="/claim"] button`))
-	has(t, ctx, ".state.in_progress")
-	do(t, ctx, chromedp.Click(".acts details summary"), chromedp.SendKeys(`input[name="surprise"]`, "0.3"), chromedp.SendKeys(`textarea[name="done"]`, "half of it"), chromedp.Click(`form[action$="/checkpoint"] button`))
-	shows(t, ctx, "half of it")
-	do(t, ctx, chromedp.Click(`form[action$="/release"] button`))
-	has(t, ctx, ".state.open")
-	do(t, ctx, chromedp.Click(`form[action$="/verify"] button`))
-	has(t, ctx, ".alert.bad")
-	visit(t, ctx, s.base+"/issues/pier-3")
-	do(t, ctx, chromedp.SendKeys(`form[action$="/reopen"] input[name="text"]`, "it tore"), chromedp.Click(`form[action$="/reopen"] button`))
-	has(t, ctx, ".state.open")
-	visit(t, ctx, s.base+"/issues")
-	do(t, ctx, chromedp.SendKeys(`.filters input[name="q"]`, "rope"), chromedp.Click(`.filters input[name="all"]`), chromedp.Click(".filters button"))
-	shows(t, ctx, "Old rope")
-}
-
-// TestBrowserTrajectory checks that a page draws the trajectory of an issue from its commits.
-func TestBrowserTrajectory(t *testing.T) {
-	browser := chromium(t)
-	s := serve(t, lines, morning)
-	s.clone(t)
-	for _, surprise := range []string{"0.2", "0.8"} {
-		s.as(t, "ann", "checkpoint", "pier-1", "--surprise", surprise, "--commit")
-	}
-	ctx := tab(t, browser, s)
-	visit(t, ctx, s.base+"/issues/pier-1")
-	const last = "document.querySelector('svg.plot circle:last-of-type')"
-	holds(t, ctx, last+".textContent.includes('surprise 0.80')")
-	holds(t, ctx, last+".getAttribute('cy') == '22' && "+last+".getBoundingClientRect().width > 0") // from 70 to 10
-}
-
-// TestBrowserEnd checks that a page says that its board has ended, and not before.
-func TestBrowserEnd(t *testing.T) {
-	browser := chromium(t)
-	s := serve(t, lines, morning)
-	ctx := tab(t, browser, s)
-	s.ask(t, "ann", "Hemp or steel?")
-	shows(t, ctx, "Hemp or steel?") // over the connection that will break
-	holds(t, ctx, "document.getElementById('connection').hidden")
-	s.end()
-	shows(t, ctx, "Not connected: this page may be out of date.")
-}
-
-// TestBrowserKeys uses the keyboard only.
-func TestBrowserKeys(t *testing.T) {
-	browser := chromium(t)
-	s := serve(t, lines, morning)
-	s.ask(t, "ann", "Hemp or steel?")
-	ctx := tab(t, browser, s)
-	has(t, ctx, "article.question")
-	do(t, ctx, chromedp.KeyEvent("j"), chromedp.KeyEvent("\r"))
-	has(t, ctx, ".briefing")
-	do(t, ctx, chromedp.KeyEvent("g"), chromedp.KeyEvent("i"))
-	has(t, ctx, "table")
-	do(t, ctx, chromedp.KeyEvent("/"), chromedp.KeyEvent("rope"), chromedp.KeyEvent("\r"))
-	shows(t, ctx, "1 issue")
-}
-
-// worker acts as an agent: it asks which rope, and continues with the answer.
-const worker = `echo "looking at ropes for $STIG_ISSUE"
-grep -q 'it lasts' "$STIG_BRIEFING" && exec cp "$STIG_BRIEFING" done.txt
-echo 'hemp rots, steel rusts' >ropes.txt
-stig escalate "$STIG_ISSUE" -m 'Hemp or steel?' --option hemp --option steel`
-
-// TestBrowserLoop runs stig work, a separate process, while the board shows it: its worker
-// asks, a person answers in the browser, beside the diff, and the loop continues by itself and
-// closes.
-func TestBrowserLoop(t *testing.T) {
-	browser := chromium(t)
-	const line = `{"id":"pier-1","title":"Which rope","description":"x","acceptance_criteria":"~~~verify\ntest -s done.txt\n~~~","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-10T09:00:00Z"}` + "\n"
-	s := serve(t, line, "") // the time of the loop
-	s.clone(t)
-	ctx := tab(t, browser, s)
-	shows(t, ctx, "No open questions.")
-
-	loop := s.command("bo", "", "work", "--attempts", "3", "--", "sh", "-c", worker)
-	var said bytes.Buffer
-	loop.Stdout, loop.Stderr = &said, &said
-	if err := loop.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = loop.Process.Signal(os.Interrupt)
-		_ = loop.Wait() // that it was interrupted
-		t.Logf("stig work: %s", &said)
-	})
-
-	shows(t, ctx, "Hemp or steel?") // without reloading the page
-	shows(t, ctx, "asked by bo")
-	shows(t, ctx, "Changes made for it") // read while the question is shown
-	do(t, ctx, chromedp.Evaluate(`document.querySelectorAll("article.question details").forEach(d => d.open = true)`, nil))
-	shows(t, ctx, "hemp rots, steel rusts")
-	do(t, ctx, chromedp.Click(`article.question input[value="2"]`), chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click("article.question button"))
-	shows(t, ctx, "No open questions.")
-	holds(t, ctx, `document.querySelector(".closings").innerText.includes("pier-1")`)
-	text, err := os.ReadFile(filepath.Join(s.dir, ".beads", "issues.jsonl"))
-	if err != nil || !strings.Contains(string(text), `"status":"closed"`) {
-		t.Errorf("the issue is not closed: %v\n%s", err, text)
-	}
-	visit(t, ctx, s.base+"/actors/bo")
-	shows(t, ctx, "looking at ropes for pier-1")
-	do(t, ctx, chromedp.Click(`form[action$="/pause"] button`))
-	has(t, ctx, ".state.paused")
-	do(t, ctx, chromedp.Click(`form[action$="/resume"] button`))
-	holds(t, ctx, `!document.querySelector(".state.paused")`)
-}
-
-// TestPictures takes the pictures of docs/board; -update saves them. TestPictures of package
-// board checks the words in them.
-func TestPictures(t *testing.T) {
-	s := harbor(t)
-	ctx := tab(t, chromium(t), s)
-	dir := t.TempDir()
-	if *update {
-		dir = filepath.Join(root, "docs", "board")
-	}
-	for _, p := range []struct {
-		path, name, scheme string
-		width              int64
-	}{{"/", "today.png", "light", 1440}, {"/", "today-narrow-dark.png", "dark", 360}, {"/graph", "graph-dark.png", "dark", 1440}} {
-		do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: p.scheme}}), chromedp.EmulateViewport(p.width, 900))
-		visit(t, ctx, s.base+p.path)
-		take(t, ctx, filepath.Join(dir, p.name))
-	}
-}
-
-// harbor serves the example store after a morning of three loops: one asks, one closes what
-// passes, one fails.
-func harbor(t *testing.T) *served {
-	t.Helper()
-	s := store{t.TempDir(), t.TempDir()}
-	if err := os.CopyFS(s.dir, os.DirFS(filepath.Join(root, "examples", "harbor"))); err != nil {
-		t.Fatal(err)
-	}
-	s.clone(t)
-	for _, run := range [][3]string{
-		{"bo", "harbor-d3w", `stig escalate harbor-d3w -m "Who measures the floor of a new berth? A lead line at low water is free, and within 20 cm. A survey costs 400, and is what the insurance asks for." --option "a lead line" --option "a survey" --option "a lead line, and a survey of berths below -1 m"`},
-		{"ann", "harbor-4ke.4", "sed s/2026-11/2026-12/ tides/2026-11.csv >tides/2026-12.csv"},
-		{"cy", "harbor-t3c", "echo the printer does not answer; exit 1"},
-	} {
-		out, err := s.command(run[0], morning, "work", run[1], "--once", "--attempts", "2", "--", "sh", "-c", run[2]).CombinedOutput()
-		t.Logf("%s: %v\n%s", run[0], err, out) // the pictures show the loops' results
-	}
-	return s.serve(t, morning)
-}
-
-// lines are a small store with a question and with malicious texts.
-const lines = `{"id":"pier-1","title":"Which rope","description":"See [here](javascript:alert(1)) <script>alert(2)</script> ![p](http://evil.example/x.png)","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-10T09:00:00Z"}
-{"id":"pier-2","title":"<img src=x onerror=alert(1)>","status":"in_progress","priority":2,"issue_type":"task","assignee":"ann","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-19T09:00:00Z","dependencies":[{"issue_id":"pier-2","depends_on_id":"pier-1","type":"blocks"}]}
-{"id":"pier-3","title":"Old rope","status":"closed","priority":2,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-20T08:00:00Z","closed_at":"2026-11-20T08:00:00Z","close_reason":"Verified: go test ./... passed"}
-`
-
 // served is a board in a test.
 type served struct {
 	store
@@ -456,10 +244,10 @@ func serve(t *testing.T, lines, now string) *served {
 }
 
 // serve runs stig board on a store until the test ends.
-func (of store) serve(t *testing.T, now string) *served {
+func (of store) serve(t *testing.T, now string, flags ...string) *served {
 	t.Helper()
 	s := &served{store: of, keys: make(chan string, 100)}
-	c := s.command("mara", now, "board")
+	c := s.command("mara", now, append([]string{"board"}, flags...)...)
 	out, in := io.Pipe()
 	c.Stdout, c.Stderr = in, in
 	if err := c.Start(); err != nil {
@@ -473,7 +261,7 @@ func (of store) serve(t *testing.T, now string) *served {
 	})
 	t.Cleanup(s.end)
 	go func() {
-		address := regexp.MustCompile(`http://\S+`)
+		address := regexp.MustCompile(`https?://\S+`)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			if url := address.FindString(lines.Text()); url != "" {
 				s.keys <- url
