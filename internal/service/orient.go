@@ -1,8 +1,8 @@
 package service
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -226,7 +226,7 @@ func withIssue[T any](a *workspace.Run, id string, beside bool, read func(f *bea
 		}
 		got, err = reading(file, id, read)
 		more, exceeded := file.Exceeded()
-		if err = errors.Join(err, file.Close()); !exceeded {
+		if err = cmp.Or(err, file.Close()); !exceeded {
 			return got, err
 		}
 		scope = more

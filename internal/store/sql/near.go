@@ -33,7 +33,7 @@ func excerpt(scope beads.Scope) *statement {
 	q.add(" UNION SELECT e.issue, IF(e.type = 'waits-for', 2, 1) FROM (SELECT target FROM stig_edges WHERE issue IN "+in+
 		" AND type = 'parent-child') p STRAIGHT_JOIN stig_edges e ON e.target = p.target WHERE e.type IN "+ofEpics, list...)
 	if scope.Beside {
-		q.add(" UNION SELECT s.id, 0 FROM stig_lines t STRAIGHT_JOIN stig_lines s ON s.title_hash = t.title_hash WHERE t.id IN "+in, list...)
+		q.add(" UNION SELECT s.id, 0 FROM (SELECT title_hash FROM stig_lines WHERE id IN "+in+") t STRAIGHT_JOIN stig_lines s ON s.title_hash = t.title_hash", list...)
 		for _, id := range scope.IDs {
 			q.add(" UNION SELECT id, 0 FROM stig_lines WHERE id > ? AND id < ?", []byte(id+"."), []byte(id+"/")) // the character after the dot
 		}
