@@ -41,7 +41,7 @@ func TestPages(t *testing.T) {
 		{"/issues?q=rope&all=yes", 200, []string{"pier-1", "pier-3"}},
 		{"/issues?status=in_progress", 200, []string{"pier-2", "1 issue"}},
 		{"/issues?sort=nothing", 422, []string{"must be one of"}},
-		{"/issues/pier-1", 200, []string{"Which rope", "The briefing as an agent gets it", "Hemp or steel?", "Needed by", "waits for your answer"}},
+		{"/issues/pier-1", 200, []string{"Which rope", "The briefing as an agent gets it", "Hemp or steel?", "Needed by", "waits for your answer, asked today"}},
 		{"/issues/1", 200, []string{"Which rope"}},
 		{"/issues/pier-1?depth=shallow", 200, []string{`aria-current="true">shallow`}},
 		{"/issues/pier-1?depth=nothing", 422, []string{"must be one of"}},

@@ -52,7 +52,7 @@ func issue(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	head, err := v.head(id, found.Briefing)
+	head, err := v.head(id, found.Briefing, waits.Questions.List, shown.Issue.ClosedAt)
 	if err != nil {
 		return p, err
 	}
@@ -98,7 +98,8 @@ type issueHead struct {
 	Swarm           bool
 }
 
-func (v *view) head(id string, b *orient.Briefing) (h issueHead, err error) {
+// head puts into words where an issue stands.
+func (v *view) head(id string, b *orient.Briefing, asked []question, closed string) (h issueHead, err error) {
 	all, err := v.standings()
 	if err != nil {
 		return h, err
@@ -116,12 +117,19 @@ func (v *view) head(id string, b *orient.Briefing) (h issueHead, err error) {
 	switch run, runs := live[id]; {
 	case at.Tone == "you":
 		h.Words = "waits for your answer"
+		if len(asked) > 0 && asked[0].When != "" {
+			h.Words += ", asked " + asked[0].When
+		}
 	case runs:
 		h.Words = "running: " + run.Actor + ", for " + cmp.Or(v.Span(v.now.Sub(run.Started)), "a moment")
 	case at.Column == columnRunning:
 		h.Words = "in progress"
 	case at.Column == columnLand && did[id].by != "":
 		h.Words = "done by " + did[id].by + ", to land"
+	case at.Column == columnClosed:
+		if when, err := time.Parse(time.RFC3339Nano, closed); err == nil {
+			h.Words = "closed " + v.Ago(when)
+		}
 	}
 	if b.Held != nil {
 		h.Held = b.Held.Words()

@@ -118,6 +118,9 @@ func tail(path string, most int) []string {
 		}
 	}
 	readable := assistant.ReadableText(string(bytes.ToValidUTF8(text, nil)))
+	if strings.TrimSpace(readable) == "" {
+		return nil
+	}
 	lines := strings.Split(strings.TrimRight(readable, "\n"), "\n")
 	lines = lines[max(0, len(lines)-most):]
 	for i, line := range lines {

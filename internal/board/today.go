@@ -9,6 +9,7 @@ import (
 	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/gate"
+	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/service/night"
 	"stig/internal/visible"
@@ -22,7 +23,7 @@ func today(v *view) (page, error) {
 		func(v *view) { _, _ = v.standings() }, // errors are handled below
 		func(v *view) { _, _ = v.closings() },
 	)
-	found := day{}
+	found := day{stats: map[string]git.Stat{}}
 	for _, read := range []func(*view, *day) error{(*view).readNight, (*view).readWaits, (*view).readRunning, (*view).readClosed} {
 		if err := read(v, &found); err != nil {
 			return p, err
@@ -53,6 +54,8 @@ type day struct {
 	MoreRunning int
 	Failed      []night.Failure
 	Cost        string // since Since; "" if no run ended
+
+	stats map[string]git.Stat // of closed issues
 }
 
 // Limits of the lists on Today.
@@ -104,6 +107,9 @@ func (v *view) readNight(d *day) error {
 	last, err := looked(v, "morning", 2*shortly, false, func(v *view) (*night.Morning, error) { return night.ReadMorning(v.ctx, v.Run, "") })
 	if last.Value != nil {
 		d.Cost, d.Failed = last.Value.Cost.Text, last.Value.Failed
+		for _, one := range last.Value.Done {
+			d.stats[one.ID] = one.Stat
+		}
 	}
 	return err
 }
@@ -136,6 +142,7 @@ type closing struct {
 	Proof                 string
 	Took                  time.Duration // of its runs
 	Cost                  string        // of its runs
+	Stat                  git.Stat      // of its work; zero while it is not known
 }
 
 // Shown reports whether checks passed.
@@ -168,6 +175,7 @@ func (v *view) readClosed(d *day) error {
 		one := &d.Closed[i]
 		did := work[one.ID]
 		one.By, one.Took, one.Cost = cmp.Or(did.by, one.By), did.took, costText(did.spent)
+		one.Stat = d.stats[one.ID]
 	}
 	return err
 }

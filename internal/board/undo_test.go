@@ -147,6 +147,9 @@ func TestLanding(t *testing.T) {
 	c.until(t, "/", "<b>0</b> to land")
 	_, body = c.get(t, "/actors/w")
 	contains(t, body, "ended just now: one run done, as requested by --once", "Write pier-2", `class="state good">closed`)
+	c.until(t, "/", "w · just now · +1 −0</p>")
+	body = c.until(t, "/issues/pier-2", ">closed just now</span>")
+	contains(t, body, "its checks passed", "1 of 1 check, 1 turned")
 	if status, _ := c.post(t, "/store/land", "form", "land", "back", "/"); status != 409 {
 		t.Errorf("nothing to land: %d", status)
 	}

@@ -12,11 +12,11 @@ import (
 // clone, under locks; or for all machines in a table of its database, with compare-and-swap on
 // versions.
 //
-// Documents are claims, presence, acknowledgements and the running rounds of swarms, by which
-// machines avoid conflicts. Everything else stays in files of the clone: what happened on this
-// machine (journal, runs and their logs, sessions, locks that end with a process), how this
-// work tree saw the store (what a watcher, a session or orient saw last), and what one loop of
-// this clone needs (dreams, reserved numbers of children).
+// Documents are claims, presence, acknowledgements, fresh answers and the running rounds of
+// swarms, by which machines avoid conflicts. Everything else stays in files of the clone: what
+// happened on this machine (journal, runs and their logs, sessions, locks that end with a
+// process), how this work tree saw the store (what a watcher, a session or orient saw last), and
+// what one loop of this clone needs (dreams, reserved numbers of children).
 type Documents interface {
 	// Load returns the document of a name or, if the name ends with a slash, all documents with
 	// that prefix.
