@@ -31,6 +31,8 @@ func listenForPhones(ctx context.Context, a *cli.App, o *boardOptions) (p place,
 	switch ip := net.ParseIP(host); {
 	case ip != nil:
 		at = host
+	case strings.Trim(strings.ToLower(host), "abcdefghijklmnopqrstuvwxyz0123456789-.") != "":
+		return p, workspace.Usage(fmt.Sprintf("--host: must be an address or a name of this machine, without a port; found %q", host), "leave out --host")
 	case host == "":
 		if ip, err = networkAddress(ctx); err != nil {
 			return p, err
