@@ -128,7 +128,7 @@ func TestBrowserPhone(t *testing.T) {
 	tap("button")
 	shows(t, ctx, "Hemp or steel?")
 	isWhole(t, ctx, "Today on a telephone")
-	holds(t, ctx, `[...document.querySelectorAll("main button, main input:not([type=hidden]):not([type=checkbox]):not([type=radio]), main select")].filter(e => e.offsetParent).every(e => e.getBoundingClientRect().height >= 44)`)
+	holds(t, ctx, `[...document.querySelectorAll("main button, main summary, main input:not([type=hidden]):not([type=checkbox]):not([type=radio]), main select")].filter(e => e.offsetParent).every(e => e.getBoundingClientRect().height >= 44)`)
 	tap(`button.option[value="2"]`)
 	if shows(t, ctx, "answered: steel, which"); taps > 3 {
 		t.Errorf("%d taps", taps)
