@@ -18,11 +18,35 @@ type running struct {
 	ID, Title, Actor string
 	Live             bool      // a loop runs a program for it
 	Since            time.Time // the run began, or the last sign of life of who claimed it
+	Said             time.Time // the last output of the run, or when it began
 	Words            []string  // the last lines of the run
 	Cost             string    // of the earlier runs on it
 }
 
-// readRunning reads the issues in progress, those with a run first, and the state of the loops.
+// quiet is after how long without output a run is shown first.
+const quiet = 10 * time.Minute
+
+// Quiet returns how long a run has printed nothing; 0 if that is not worth a warning.
+func (v *view) Quiet(r running) time.Duration {
+	if d := v.now.Sub(r.Said); r.Live && d >= quiet {
+		return d
+	}
+	return 0
+}
+
+// rank sorts quiet runs before other runs, and those before claims without a run.
+func (v *view) rank(r running) int {
+	switch {
+	case v.Quiet(r) > 0:
+		return 0
+	case r.Live:
+		return 1
+	}
+	return 2
+}
+
+// readRunning reads the issues in progress, quiet runs first, then other runs, and the state of
+// the loops.
 func (v *view) readRunning(d *day) error {
 	all, err := v.standings()
 	if err != nil {
@@ -57,16 +81,18 @@ func (v *view) readRunning(d *day) error {
 		}
 		one := running{ID: issue.ID, Title: issue.Title, Actor: issue.Assignee, Since: seen[issue.Assignee], Cost: costText(did[issue.ID].spent)}
 		if r, live := runs[issue.ID]; live {
-			one.Live, one.Actor, one.Since, one.Words = true, r.Actor, r.Started, tail(r.Log, lastWords)
+			one.Live, one.Actor, one.Since, one.Said, one.Words = true, r.Actor, r.Started, r.Started, tail(r.Log, lastWords)
+			if log, err := os.Stat(r.Log); err == nil && log.ModTime().After(r.Started) {
+				one.Said = log.ModTime()
+			}
+			d.Working++
 		}
 		d.Running = append(d.Running, one)
 	}
 	slices.SortStableFunc(d.Running, func(a, b running) int {
-		if a.Live != b.Live {
-			return map[bool]int{true: -1, false: 1}[a.Live]
-		}
-		return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(v.rank(a)-v.rank(b), b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
 	})
+	d.Claimed = len(d.Running) - d.Working
 	d.MoreRunning = max(0, len(d.Running)-mostRunning)
 	d.Running = d.Running[:len(d.Running)-d.MoreRunning]
 	d.Loops, err = v.loops(listed.Actors)

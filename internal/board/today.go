@@ -52,6 +52,8 @@ type day struct {
 	Closed      []closing
 	MoreClosed  int
 	MoreRunning int
+	Working     int // issues in progress with a run here
+	Claimed     int // issues in progress without one
 	Failed      []night.Failure
 	Cost        string // since Since; "" if no run ended
 
@@ -67,7 +69,7 @@ const (
 )
 
 // counts is the issues by where they stand. Each number is that of a list on the board.
-type counts struct{ Ready, Running, Waits, Blocked, ToLand, Closed int }
+type counts struct{ Ready, Waits, Blocked int }
 
 func (v *view) counts() (c counts, err error) {
 	all, err := v.standings()
@@ -78,12 +80,6 @@ func (v *view) counts() (c counts, err error) {
 		switch s.Column {
 		case columnReady:
 			c.Ready++
-		case columnRunning:
-			c.Running++
-		case columnLand:
-			c.ToLand++
-		case columnClosed:
-			c.Closed++
 		case columnWaits:
 			if s.Tone == "you" {
 				c.Waits++
