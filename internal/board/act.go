@@ -118,7 +118,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the form has been read, and checks may take long
 	said, err := verb.do(r.Context(), a, name, r.PostForm)
-	for _, old := range []string{searchWork, searchLandings, searchLog} {
+	for _, old := range []string{searchWork, searchLandings, searchLog, searchMorning} {
 		b.keeper.forget(old)
 	}
 	b.hub.changed()

@@ -81,6 +81,10 @@ func (v *view) standings() (*standings, error) {
 		if err != nil {
 			return nil, err
 		}
+		did, err := v.workOf()
+		if err != nil {
+			return nil, err
+		}
 		graph, unlanded := dag.New(file), v.unlanded(file.Place())
 		all := &standings{Of: map[string]standing{}, Epics: map[string]lane{}}
 		for i, issue := range file.All() {
@@ -88,6 +92,9 @@ func (v *view) standings() (*standings, error) {
 				continue
 			}
 			s := standingOf(graph, i, issue, graph.State(i, worker), waits[issue.ID], unlanded[issue.ID])
+			if failed := did[issue.ID].Failed(); failed != "" && s.Column == columnReady {
+				s.Words, s.Tone = s.Words+", "+failed, "warn"
+			}
 			if epic, ok := graph.Epic(i); ok {
 				s.Epic = file.At(epic).ID
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"stig/internal/beads"
@@ -35,7 +36,7 @@ func today(v *view) (page, error) {
 	}
 	p.Parts = []part{
 		v.top("summary", found), v.part("waits", found), v.part("running", found),
-		v.side("closings", found), v.side("failures", found.Failed), v.side("loops", found),
+		v.side("closings", found), v.side("loops", found),
 	}
 	return p, nil
 }
@@ -54,7 +55,8 @@ type day struct {
 	MoreRunning int
 	Working     int // issues in progress with a run here
 	Claimed     int // issues in progress without one
-	Failed      []night.Failure
+	Failed      []failure
+	MoreFailed  int
 	Cost        string // since Since; "" if no run ended
 
 	stats map[string]git.Stat // of closed issues
@@ -64,6 +66,7 @@ type day struct {
 const (
 	mostQuestions = 20
 	mostLandings  = 5
+	mostFailures  = 12
 	mostRunning   = 50
 	mostClosings  = 12
 )
@@ -100,14 +103,38 @@ func (v *view) readNight(d *day) error {
 	if d.Since = place.LastMorning(); d.Since.IsZero() || d.Since.After(v.now) {
 		d.Since = v.now.Add(-24 * time.Hour)
 	}
-	last, err := looked(v, "morning", 2*shortly, false, func(v *view) (*night.Morning, error) { return night.ReadMorning(v.ctx, v.Run, "") })
+	last, err := looked(v, searchMorning, 2*shortly, false, func(v *view) (*night.Morning, error) { return night.ReadMorning(v.ctx, v.Run, "") })
 	if last.Value != nil {
-		d.Cost, d.Failed = last.Value.Cost.Text, last.Value.Failed
+		d.Cost = last.Value.Cost.Text
 		for _, one := range last.Value.Done {
 			d.stats[one.ID] = one.Stat
 		}
 	}
 	return err
+}
+
+// searchMorning is the name of the search for what loops did.
+const searchMorning = "morning"
+
+// Failures returns how many issues failed since the viewer last looked.
+func (d day) Failures() int { return len(d.Failed) + d.MoreFailed }
+
+// Cards returns how many decisions wait for the viewer.
+func (d day) Cards() int { return d.Questions.Total + d.Failures() + d.Landings.Total }
+
+// Waiting counts the decisions by kind.
+func (d day) Waiting() string {
+	var words []string
+	if n := d.Questions.Total; n > 0 {
+		words = append(words, visible.Counted(n, "question"))
+	}
+	if n := d.Failures(); n > 0 {
+		words = append(words, fmt.Sprintf("%d failed", n))
+	}
+	if n := d.Landings.Total; n > 0 {
+		words = append(words, fmt.Sprintf("%d to land", n))
+	}
+	return strings.Join(words, ", ")
 }
 
 // readWaits reads what waits for the viewer: questions, their fresh answers, work to land.
@@ -120,6 +147,9 @@ func (v *view) readWaits(d *day) error {
 		return err
 	}
 	if d.Answers, err = service.FreshAnswers(v.Run); err != nil {
+		return err
+	}
+	if err := v.readFailures(d, asked.Pending); err != nil {
 		return err
 	}
 	d.Landings, err = v.landings()

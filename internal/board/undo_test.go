@@ -202,3 +202,33 @@ func TestUnproven(t *testing.T) {
 	_, body = c.post(t, "/issues/pier-1/resolve", "question", hash, "option", "2", "text", "it is to be blue", "form", hash, "back", "/")
 	contains(t, body, "answered: reject it: the work is to be done again · it is to be blue")
 }
+
+// TestFailure: an issue at which a run failed is a card, with the last lines of the run; a remark
+// on it is in the prompt of the next run.
+func TestFailure(t *testing.T) {
+	s := serve(t, `{"id":"pier-1","title":"Print the tides","description":"x","acceptance_criteria":"~~~verify\ntest -s tides.txt\n~~~","status":"open","priority":1,"issue_type":"task"}`+"\n", nil)
+	s.clone(t)
+	work := func(command string) {
+		r := loop.Request{Command: []string{"sh", "-c", command}, Once: true, Attempts: 3, Cap: time.Hour, Tell: func(e loop.Event) { t.Log(e.Issue, e.Text) }}
+		if _, err := loop.Work(t.Context(), s.app("w").Fresh(t.Context(), "work"), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work("echo the printer is off; exit 1")
+	c := s.browser(t)
+	body := c.until(t, "/", `id="failed-pier-1"`)
+	contains(t, body, "<b>1</b> failed", `class="count">1 failed</span>`, "the printer is off\n</pre>", "Leave a remark…")
+	contains(t, c.until(t, "/issues/pier-1", "failed once"), `<span class="state warn">ready, failed once</span>`)
+	if status, body := c.post(t, "/issues/pier-1/comment", "text", "", "form", "remark pier-1", "back", "/"); status != 422 || !strings.Contains(body, "the comment is empty") {
+		t.Errorf("%d %s", status, body)
+	}
+	_, body = c.post(t, "/issues/pier-1/comment", "text", "Use the one in the tower.", "form", "remark pier-1", "back", "/", "then", "/#failed-pier-1")
+	contains(t, body, `id="failed-pier-1"`, "mara commented just now: Use the one in the tower.")
+	s.now = "2026-11-20T10:00:00Z" // loops wait after a failure
+	got := t.TempDir() + "/prompt"
+	work("cat >" + got + "; exit 1")
+	if prompt, err := os.ReadFile(got); err != nil || !strings.Contains(string(prompt), "Use the one in the tower.") {
+		t.Errorf("%v: the prompt lacks the remark:\n%s", err, prompt)
+	}
+	contains(t, c.until(t, "/issues/pier-1", "failed twice"), "ready, failed twice")
+}

@@ -15,6 +15,8 @@ import (
 	"stig/internal/gate"
 	"stig/internal/service"
 	"stig/internal/service/night"
+	"stig/internal/service/traces"
+	"stig/internal/trace"
 	"stig/internal/visible"
 	"stig/orient"
 )
@@ -131,6 +133,57 @@ func buttonsOf(q orient.Asked) (list []button) {
 	return list
 }
 
+// failure is an issue at which runs failed.
+type failure struct {
+	night.Failure
+	At     time.Time    // when the last run failed
+	Words  []string     // the last lines of that run
+	Remark *trace.Entry // the last comment since; nil for none
+}
+
+// readFailures reads the failures since the viewer last looked, with what helps to decide what
+// comes next.
+func (v *view) readFailures(d *day, pending []orient.Asked) error {
+	failed, err := kept(v, "failures", 2*time.Second, func(v *view) ([]night.Failure, error) {
+		waits := map[string]bool{}
+		for _, q := range pending {
+			waits[q.ID] = true
+		}
+		return night.Failures(v.ctx, v.Run, d.Since, waits)
+	})
+	if err != nil {
+		return err
+	}
+	did, err := v.workOf()
+	if err != nil {
+		return err
+	}
+	d.MoreFailed = max(0, len(failed)-mostFailures)
+	for _, f := range failed[:len(failed)-d.MoreFailed] {
+		one, r := failure{Failure: f}, did[f.ID].failed
+		if one.At, one.Words = r.Ended, tail(r.Log, liveWords); f.ID != "" {
+			if one.Remark, err = v.remark(f.ID, r); err != nil {
+				return err
+			}
+		}
+		d.Failed = append(d.Failed, one)
+	}
+	return nil
+}
+
+// remark returns the last comment on an issue since a run, without those of its worker.
+func (v *view) remark(id string, since clone.Run) (last *trace.Entry, err error) {
+	all, err := kept(v, "comments "+id, longer, func(v *view) ([]trace.Entry, error) {
+		return traces.List(v.ctx, v.Run, traces.ListRequest{Issue: id, Types: []string{trace.Comment}})
+	})
+	for _, l := range all {
+		if !l.At.Before(since.Ended.Truncate(time.Second)) && l.Source != since.Actor {
+			last = &l
+		}
+	}
+	return last, err
+}
+
 // landings is the work to land.
 type landings struct {
 	List  []landing
@@ -205,6 +258,36 @@ type work struct {
 	last  clone.Run
 	took  time.Duration
 	spent clone.Spent
+
+	failed   clone.Run // the last run that failed
+	failures int       // runs that failed since one closed the issue or asked
+}
+
+// tally counts the failed runs.
+func (w *work) tally(r clone.Run) {
+	switch o := clone.Outcome(r.Outcome); {
+	case o == clone.OutcomeClosed, o == clone.OutcomeWaiting:
+		w.failures = 0
+	case o.IsFailure(), o == clone.OutcomeRejected:
+		w.failed = r
+		w.failures++
+	}
+	if r.Asked {
+		w.failures = 0
+	}
+}
+
+// Failed says how often runs failed; "" for never.
+func (w work) Failed() string {
+	switch w.failures {
+	case 0:
+		return ""
+	case 1:
+		return "failed once"
+	case 2:
+		return "failed twice"
+	}
+	return fmt.Sprintf("failed %d times", w.failures)
 }
 
 // costText formats the cost of runs; "" if nothing of it is known.
@@ -232,6 +315,7 @@ func (v *view) workOf() (map[string]work, error) {
 			if w.spent.Add(r); w.by == "" || w.last.Outcome != string(clone.OutcomeClosed) {
 				w.by, w.last = r.Actor, r
 			}
+			w.tally(r)
 			all[r.Issue] = w
 		}
 		return all, err

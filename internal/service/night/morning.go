@@ -313,6 +313,27 @@ func (g *gathering) failed(context.Context) error {
 	return nil
 }
 
+// Failures returns the issues that runs failed at since a time and that are not closed, without
+// those that wait for a person.
+func Failures(ctx context.Context, a *workspace.Run, since time.Time, waits map[string]bool) ([]Failure, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	place, err := a.Live(file.Place())
+	if err != nil {
+		return nil, err
+	}
+	runs, err := runsOfNight(a, place, since)
+	if err != nil {
+		return nil, err
+	}
+	g := &gathering{Morning: &Morning{Outcomes: map[string]int{}}, file: file, night: runs, asked: waits}
+	err = g.failed(ctx)
+	return g.Failed, err
+}
+
 func (g *gathering) isClosed(id string) bool {
 	at, ok := g.file.Index(id)
 	return ok && beads.IsClosed(g.file.At(at).Status)
