@@ -47,7 +47,9 @@ func issue(v *view) (page, error) {
 	if waits.Landings, err = v.landings(); err != nil {
 		return p, err
 	}
-	waits.Landings = waits.Landings.only(id)
+	if waits.Landings = waits.Landings.only(id); waits.Landings.Total > 0 && waits.Landings.List[0].Diff == "" {
+		waits.Landings.List[0].Diff = v.diffOf(id)
+	}
 	events, err := v.timeline(id, shown.Issue.CreatedAt, shown.Issue.ClosedAt, slices.Concat(mine(asked.Pending), mine(asked.Answered)))
 	if err != nil {
 		return p, err
@@ -65,12 +67,17 @@ func issue(v *view) (page, error) {
 		texts = v.part("edit", form)
 	}
 	done := v.work(id)[id]
+	if waits.Questions.Total > 0 { // they show it
+		done = Work{}
+	} else if waits.Landings.Total > 0 {
+		done.Diff = ""
+	}
 	closed := shown.Issue.Status == beads.StatusClosed
 	p.Parts = []part{
 		v.top("head", head),
 		v.part("waits", waits),
 		texts,
-		v.part("proof", struct{ Gate, Diff, Reason, State string }{gateText(done.Gate), done.Diff, shown.Issue.CloseReason, proofState(done, shown.Issue.CloseReason)}),
+		v.part("proof", struct{ ID, Gate, Diff, Reason, State string }{id, gateText(done.Gate), done.Diff, shown.Issue.CloseReason, proofState(done, shown.Issue.CloseReason)}),
 		v.part("timeline", events),
 		v.part("trajectory", v.trajectory(id)),
 		v.part("briefing", struct {

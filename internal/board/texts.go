@@ -30,13 +30,18 @@ func (v *view) Markdown(text string) template.HTML {
 	return template.HTML(shown) // HTML makes it safe
 }
 
-// Plain returns output or a diff as text: the beginning of a long one.
-func (v *view) Plain(text string) string {
+// roomFor returns how many bytes of a long plain text a page has room for.
+func (v *view) roomFor() int {
 	most := mostText
 	if v.IsWhole() {
 		most = MostHTML
 	}
-	if most = min(most, max(v.room, 256)); len(text) > most {
+	return min(most, max(v.room, 256))
+}
+
+// Plain returns output as text: the beginning of a long one.
+func (v *view) Plain(text string) string {
+	if most := v.roomFor(); len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "\n… (there is more)"
 	}
 	v.room -= len(text)

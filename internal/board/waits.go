@@ -242,6 +242,15 @@ func (v *view) findLandings() (list []landing, err error) {
 	return list, err
 }
 
+// diffOf returns the patch of an issue to land; "" while it is not known.
+func (v *view) diffOf(id string) string {
+	found, _ := looked(v, searchLandings+" "+id, 2*shortly, false, func(v *view) (string, error) {
+		text, err := night.Diff(v.ctx, v.Run, id, "")
+		return visible.ClippedBytes(text, mostDiff), err
+	})
+	return found.Value
+}
+
 // only returns the work on one issue.
 func (l landings) only(id string) (one landings) {
 	for _, each := range slices.Concat(l.List, l.More) {

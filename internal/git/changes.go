@@ -20,7 +20,7 @@ func (g Client) Changes(ctx context.Context, from, without string, most int) str
 			text = "new files:\n " + strings.ReplaceAll(files, "\n", "\n ") + "\n"
 		}
 	}
-	return text + g.beginning(ctx, most, append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", g.submodules(), "--stat", "--patch", from}, rest...))
+	return text + g.beginning(ctx, most, append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", g.submodules(), "--patch", from}, rest...))
 }
 
 // Stat lists the files that differ between two commits, with the number of lines, and the

@@ -56,11 +56,12 @@
     return field.value !== field.defaultValue;
   };
   const isDirty = part => [...part.querySelectorAll("textarea, select, input:not([type=hidden])")].some(isTouched);
-  const opened = part => [...part.querySelectorAll("details[open] > summary")].map(s => s.textContent);
-  let open = [];
+  const folds = part => [...part.querySelectorAll("details > summary")];
+  const named = s => s.closest("[id]").id + " " + s.textContent;
+  let open = new Map();
   document.addEventListener("htmx:sseBeforeMessage", event => {
     const part = event.target;
-    open = opened(part);
+    open = new Map(folds(part).map(s => [named(s), s.parentElement.open]));
     if (!isDirty(part)) return;
     event.preventDefault();
     if (part.querySelector(".changed")) return;
@@ -70,9 +71,9 @@
     note.textContent = "This has changed: reload the page to see it.";
     part.prepend(note);
   });
-  document.addEventListener("htmx:sseMessage", event => { // unfolded details stay open
-    for (const s of event.target.querySelectorAll("details > summary")) {
-      if (open.includes(s.textContent)) s.parentElement.open = true;
+  document.addEventListener("htmx:sseMessage", event => { // folds stay as they are
+    for (const s of folds(event.target)) {
+      if (open.has(named(s))) s.parentElement.open = open.get(named(s));
     }
   });
 

@@ -74,7 +74,7 @@ func TestBrowserSendsBack(t *testing.T) {
 	s := night(t)
 	ctx := tab(t, browser, s)
 	shows(t, ctx, "Take all 3")
-	do(t, ctx, chromedp.Click("#land-pier-6 details:last-of-type summary"), chromedp.SendKeys("#land-pier-6 textarea", "it lacks a test"), chromedp.Click(`#land-pier-6 form[action$="/return"] button`))
+	do(t, ctx, chromedp.Click("#land-pier-6 .ask > details:last-of-type > summary"), chromedp.SendKeys("#land-pier-6 textarea", "it lacks a test"), chromedp.Click(`#land-pier-6 form[action$="/return"] button`))
 	shows(t, ctx, "sent back")
 	shows(t, ctx, "Take all 2")
 	visit(t, ctx, s.base+"/issues/pier-6")
