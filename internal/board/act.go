@@ -14,6 +14,7 @@ import (
 	"stig/internal/fault"
 	"stig/internal/loop/actors"
 	"stig/internal/service"
+	"stig/internal/service/night"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/signals"
@@ -71,7 +72,7 @@ func issueActs() map[string]act {
 
 // storeActs returns what forms do with no issue or worker, by the last element of their path.
 func storeActs() map[string]act {
-	return map[string]act{"create": {true, create}, "save": {true, save}, "forget": {true, forget}, "land": {true, takeAll}}
+	return map[string]act{"seen": {false, seen}, "create": {true, create}, "save": {true, save}, "forget": {true, forget}, "land": {true, takeAll}}
 }
 
 // announced are the acts whose result is not seen on the page of their form.
@@ -196,6 +197,15 @@ func resolve(ctx context.Context, a *workspace.Run, id string, form url.Values) 
 	}
 	a.WarnOfEdit(answered.ID, answered.Warnings, answered.Lines)
 	return "answered", nil
+}
+
+// seen records that the viewer has read what was done, as stig morning does.
+func seen(_ context.Context, a *workspace.Run, _ string, _ url.Values) (string, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return "", err
+	}
+	return "seen", night.MorningRead(a, &night.Morning{Until: now})
 }
 
 func comment(ctx context.Context, a *workspace.Run, id string, form url.Values) (string, error) {

@@ -45,7 +45,7 @@ func TestCountsAll(t *testing.T) {
 		path  string
 		wants []string
 	}{
-		{"/", []string{`<b>0</b> at work`, `<b>120</b> claimed`, `<b>120</b> closed since`, `Running <span class="count">0 at work, 120 claimed<`, ">70 more<", ">108 more<"}},
+		{"/", []string{`<b>0</b> at work`, `<b>120</b> claimed`, `<b>120</b> closed in the last 7 days`, `Running <span class="count">0 at work, 120 claimed<`, ">70 more<", ">108 more<"}},
 		{"/issues/pier-1", []string{`What happened <span class="count">201<`, "the newest 80", "of 3000 labels", "comment 199"}},
 		{"/issues?from=9999", []string{"361 issues", ">Previous<", `href="/issues/pier-1"`}},
 		{"/graph", []string{`<option value="hull-0">`, `<option value="hull-119">`}},

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"stig/internal/board"
 	"stig/internal/clone"
 	"stig/internal/process"
 )
@@ -40,5 +41,27 @@ func TestRunning(t *testing.T) {
 	contains(t, body, `<b>2</b> at work`, `<b>1</b> claimed`, `>2 at work, 1 claimed<`, `<span class="warn">quiet for 14 min</span>`, "last words 3 min ago", "claimed, no run here")
 	if quiet, other, claimed := strings.Index(body, "Paint pier-3"), strings.Index(body, "Paint pier-2"), strings.Index(body, "Paint pier-1"); quiet > other || other > claimed {
 		t.Errorf("quiet at %d, other run at %d, claim at %d", quiet, other, claimed)
+	}
+}
+
+// TestSeen: Seen writes the mark of stig morning, also where only answers and comments are
+// allowed; without a mark, Today lists what was closed in the last 7 days. The title counts what
+// waits.
+func TestSeen(t *testing.T) {
+	s := serve(t, lines, func(o *board.Options) { o.Local = false })
+	s.ask(t, "ann", "How long?", "7 days", "30 days")
+	c := s.browser(t)
+	body := c.ready(t, "/")
+	contains(t, body, "<title>(1) Today · stig</title>", "<b>1</b> closed in the last 7 days", "Old rope", ">Seen</button>")
+	if status, body := c.post(t, "/store/seen", "form", "seen", "back", "/"); status != 200 || strings.Contains(body, "Old rope") || strings.Contains(body, ">Seen<") {
+		t.Errorf("%d %s", status, body)
+	}
+	place, err := clone.At(s.store())
+	if at := place.LastMorning(); err != nil || at.Format(time.RFC3339) != "2026-11-20T09:00:00Z" {
+		t.Errorf("the mark is %s: %v", at, err)
+	}
+	contains(t, c.ready(t, "/"), "<b>0</b> closed since 09:00 UTC")
+	if status, _ := c.post(t, "/store/land", "form", "land", "back", "/"); status != 405 {
+		t.Errorf("landing: %d", status)
 	}
 }

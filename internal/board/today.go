@@ -34,6 +34,7 @@ func today(v *view) (page, error) {
 	if found.Counts, err = v.counts(); err != nil {
 		return p, err
 	}
+	p.Waiting = found.Cards()
 	p.Parts = []part{
 		v.top("summary", found), v.part("waits", found), v.part("running", found),
 		v.side("closings", found), v.side("loops", found),
@@ -43,7 +44,8 @@ func today(v *view) (page, error) {
 
 // day is what Today shows.
 type day struct {
-	Since       time.Time // when the viewer last looked, or a day ago
+	Since       time.Time // when the viewer last looked, if Marked; else recent ago
+	Marked      bool
 	Counts      counts
 	Questions   questions
 	Answers     []clone.FreshAnswer // which may be undone
@@ -100,10 +102,13 @@ func (v *view) readNight(d *day) error {
 	if err != nil {
 		return err
 	}
-	if d.Since = place.LastMorning(); d.Since.IsZero() || d.Since.After(v.now) {
-		d.Since = v.now.Add(-24 * time.Hour)
+	d.Since = place.LastMorning()
+	if d.Marked = !d.Since.After(v.now) && v.now.Sub(d.Since) <= recent; !d.Marked {
+		d.Since = v.now.Add(-recent)
 	}
-	last, err := looked(v, searchMorning, 2*shortly, false, func(v *view) (*night.Morning, error) { return night.ReadMorning(v.ctx, v.Run, "") })
+	last, err := looked(v, searchMorning, 2*shortly, false, func(v *view) (*night.Morning, error) {
+		return night.ReadMorning(v.ctx, v.Run, d.Since.UTC().Format(time.RFC3339))
+	})
 	if last.Value != nil {
 		d.Cost = last.Value.Cost.Text
 		for _, one := range last.Value.Done {
@@ -187,13 +192,16 @@ func proofOf(reason string) string {
 	return text
 }
 
-// readClosed reads the issues closed since the viewer last looked, newest first.
+// readClosed reads the issues closed since the viewer last looked, newest first, without those
+// to land.
 func (v *view) readClosed(d *day) error {
 	all, err := v.closings()
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(c closing) bool { return c.At.Before(d.Since.Truncate(time.Second)) })
+	all = slices.DeleteFunc(slices.Clone(all), func(c closing) bool {
+		return c.At.Before(d.Since.Truncate(time.Second)) || d.Landings.only(c.ID).Total > 0
+	})
 	d.MoreClosed = max(0, len(all)-mostClosings)
 	d.Closed = all[:len(all)-d.MoreClosed]
 	work, err := v.workOf()

@@ -53,6 +53,7 @@ type alert struct {
 // page is a rendered page.
 type page struct {
 	Title, Section string
+	Waiting        int // decisions, for the title of the browser's tab
 	Parts          []part
 	Finds          bool          // it has a search field of its own
 	Unready        bool          // render it again when pending searches end

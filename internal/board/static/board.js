@@ -75,6 +75,8 @@
     for (const s of folds(event.target)) {
       if (open.has(named(s))) s.parentElement.open = open.get(named(s));
     }
+    const waiting = document.querySelector("[data-waiting]");
+    if (waiting) document.title = document.title.replace(/^(\(\d+\) )?/, waiting.dataset.waiting > 0 ? `(${waiting.dataset.waiting}) ` : "");
   });
 
   // Browsers limit the connections to one address: a hidden page closes its connection after

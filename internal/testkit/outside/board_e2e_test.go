@@ -123,6 +123,7 @@ func TestBrowserAnswers(t *testing.T) {
 		text := fmt.Sprintf("How thick is rope %d?", n)
 		s.ask(t, "ann", text)
 		late = shows(t, two, text)
+		holds(t, two, fmt.Sprintf(`document.title == "(%d) Today · stig"`, n))
 	}
 	if late > time.Second {
 		t.Errorf("the page changed %s after the store, at best of five", late)
