@@ -159,6 +159,19 @@ func (v *view) describe(a *actorRow, p clone.Presence) {
 	}
 }
 
+// Over reports whether an actor's loop ended, without an error.
+func (a actorRow) Over() bool { return a.Tone == "idle" }
+
+// Over returns how many loops ended, without an error.
+func (d day) Over() (n int) {
+	for _, l := range d.Loops {
+		if l.Over() {
+			n++
+		}
+	}
+	return n
+}
+
 // ended says when and why a loop ended.
 func (v *view) ended(p clone.Presence) string {
 	words := "ended " + v.Ago(p.Ended)
@@ -207,8 +220,7 @@ func actor(v *view) (page, error) {
 			actorRow
 			Profile *actors.Settings
 		}{rows[0], shown.Profile}),
-		v.part("live", done), v.part("runs", done),
-		v.side("steer", rows[0]),
+		v.part("live", done), v.part("steer", rows[0]), v.part("runs", done),
 		v.side("inbox", struct {
 			List        []traces.Item
 			Total, More int

@@ -58,6 +58,10 @@ func issue(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
+	doing, err := v.doing(id)
+	if err != nil {
+		return p, err
+	}
 	form, err := v.edited()
 	if err != nil {
 		return p, err
@@ -75,6 +79,7 @@ func issue(v *view) (page, error) {
 	closed := shown.Issue.Status == beads.StatusClosed
 	p.Parts = []part{
 		v.top("head", head),
+		v.part("doing", doing),
 		v.part("waits", waits),
 		texts,
 		v.part("proof", struct{ ID, Gate, Diff, Reason, State string }{id, gateText(done.Gate), done.Diff, shown.Issue.CloseReason, proofState(done, shown.Issue.CloseReason)}),
@@ -96,6 +101,22 @@ func issue(v *view) (page, error) {
 		v.side("neighbours", v.neighbours(id, shown.DependsOn, shown.Dependents)),
 	}
 	return p, nil
+}
+
+// doing is the run on an issue: who works, and its last lines.
+type doing struct {
+	Actor string
+	actorRuns
+}
+
+// doing returns the run on an issue; nil if none runs here.
+func (v *view) doing(id string) (*doing, error) {
+	runs, err := v.liveRuns()
+	run, live := runs[id]
+	if !live {
+		return nil, err
+	}
+	return &doing{run.Actor, actorRuns{Live: true, Words: tail(run.Log, liveWords)}}, nil
 }
 
 // issueHead is where an issue stands.

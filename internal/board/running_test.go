@@ -37,7 +37,9 @@ func TestRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	body := s.browser(t).ready(t, "/")
+	c := s.browser(t)
+	contains(t, c.ready(t, "/issues/pier-3"), "What it does now", "paints\n</pre>", `action="/actors/wpier-3/stop"`)
+	body := c.ready(t, "/")
 	contains(t, body, `<b>2</b> at work`, `<b>1</b> claimed`, `>2 at work, 1 claimed<`, `<span class="warn">quiet for 14 min</span>`, "last words 3 min ago", "claimed, no run here")
 	if quiet, other, claimed := strings.Index(body, "Paint pier-3"), strings.Index(body, "Paint pier-2"), strings.Index(body, "Paint pier-1"); quiet > other || other > claimed {
 		t.Errorf("quiet at %d, other run at %d, claim at %d", quiet, other, claimed)

@@ -49,11 +49,13 @@ type button struct {
 // Unproven reports whether the question is about work that no check shows.
 func (q question) Unproven() bool { return isUnproven(q.Asked) }
 
-// questions returns the first open questions, oldest first.
+// questions returns the first open questions: those that most issues wait for, then those with
+// options, then the newest.
 func (v *view) questions(list []orient.Asked) (questions, error) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b orient.Asked) int {
-		return cmp.Or(cmp.Compare(cmp.Or(a.Since, "9"), cmp.Or(b.Since, "9")), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Number, b.Number))
+		quick := func(q orient.Asked) int { return min(len(q.Options), 1) }
+		return cmp.Or(len(b.Waits)-len(a.Waits), quick(b)-quick(a), cmp.Compare(b.Since, a.Since), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Number, b.Number))
 	})
 	shown := questions{Total: len(list), More: max(0, len(list)-mostQuestions)}
 	list = list[:min(len(list), mostQuestions)]
