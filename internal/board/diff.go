@@ -2,6 +2,7 @@ package board
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,6 +85,17 @@ func readFile(patch string) (file fileDiff, lines string) {
 		}
 	}
 	return file, shown.String()
+}
+
+// namesIn names the first files of a patch.
+func namesIn(patch string) string {
+	var names []string
+	for _, piece := range strings.Split("\n"+patch, "\n"+beginOfFile)[1:] {
+		if file, _ := readFile(piece); !slices.Contains(names, file.Name) {
+			names = append(names, file.Name)
+		}
+	}
+	return visible.Some(names, 3)
 }
 
 // chunksOf groups the lines of a patch by kind.

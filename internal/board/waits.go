@@ -163,6 +163,7 @@ func (v *view) readFailures(d *day, pending []orient.Asked) error {
 	d.MoreFailed = max(0, len(failed)-mostFailures)
 	for _, f := range failed[:len(failed)-d.MoreFailed] {
 		one, r := failure{Failure: f}, did[f.ID].failed
+		one.Why = strings.TrimPrefix(f.Why, "failed: ") // the card says so
 		if one.At, one.Words = r.Ended, tail(r.Log, liveWords); f.ID != "" {
 			if one.Remark, err = v.remark(f.ID, r); err != nil {
 				return err
@@ -198,6 +199,7 @@ type landing struct {
 	service.UnlandedIssue
 	By, Proof, Cost string
 	Diff            string
+	Names           string // of its files, the first ones
 	At              time.Time
 }
 
@@ -238,6 +240,7 @@ func (v *view) findLandings() (list []landing, err error) {
 				return nil, err
 			}
 			l.Diff = visible.ClippedBytes(diff, mostDiff)
+			l.Names = namesIn(diff)
 		}
 		list = append(list, l)
 	}
