@@ -127,7 +127,7 @@ func TestLanding(t *testing.T) {
 	s := nights(t)
 	c := s.browser(t)
 	body := c.until(t, "/", "<b>2</b> to land")
-	contains(t, body, "Take all 2", "1 file, +1 −0 · 1 of 1 check, 1 turned", `<p class="meta">pier-1.txt</p>`, "by w", "&#43;it")
+	contains(t, body, "Take all 2", "· pier-1.txt, +1 −0 · 1 of 1 check, 1 turned", "by w", "&#43;it")
 	if status, body := c.post(t, "/issues/pier-1/return", "text", " ", "form", "return pier-1", "back", "/"); status != 422 || !strings.Contains(body, "the remark is empty") {
 		t.Errorf("without a remark: %d", status)
 	}
