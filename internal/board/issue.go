@@ -62,6 +62,9 @@ func issue(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
+	if doing != nil {
+		p.Every = recheck
+	}
 	form, err := v.edited()
 	if err != nil {
 		return p, err
