@@ -72,7 +72,7 @@ func issueActs() map[string]act {
 
 // storeActs returns what forms do with no issue or worker, by the last element of their path.
 func storeActs() map[string]act {
-	return map[string]act{"seen": {false, seen}, "create": {true, create}, "save": {true, save}, "forget": {true, forget}, "land": {true, takeAll}}
+	return map[string]act{"seen": {true, seen}, "create": {true, create}, "save": {true, save}, "forget": {true, forget}, "land": {true, takeAll}}
 }
 
 // announced are the acts whose result is not seen on the page of their form.

@@ -84,9 +84,9 @@ func (b *Board) handler() http.Handler {
 	}
 	if b.options.Write {
 		mux.HandleFunc("POST /issues/{id}/{verb}", b.post)
-		mux.HandleFunc("POST /store/{verb}", b.post)
 	}
 	if b.options.Write && b.options.Local {
+		mux.HandleFunc("POST /store/{verb}", b.post)
 		mux.HandleFunc("POST /actors/{name}/{verb}", b.post)
 	}
 	mux.HandleFunc("GET /issues/{id}/{verb}", b.back) // reloaded after a form was rejected

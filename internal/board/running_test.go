@@ -46,11 +46,10 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// TestSeen: Seen writes the mark of stig morning, also where only answers and comments are
-// allowed; without a mark, Today lists what was closed in the last 7 days. The title counts what
-// waits.
+// TestSeen: Seen writes the mark of stig morning; without a mark, Today lists what was closed in
+// the last 7 days. The title counts what waits.
 func TestSeen(t *testing.T) {
-	s := serve(t, lines, func(o *board.Options) { o.Local = false })
+	s := serve(t, lines, nil)
 	s.ask(t, "ann", "How long?", "7 days", "30 days")
 	c := s.browser(t)
 	body := c.ready(t, "/")
@@ -63,7 +62,18 @@ func TestSeen(t *testing.T) {
 		t.Errorf("the mark is %s: %v", at, err)
 	}
 	contains(t, c.ready(t, "/"), "<b>0</b> closed since 09:00 UTC")
-	if status, _ := c.post(t, "/store/land", "form", "land", "back", "/"); status != 405 {
-		t.Errorf("landing: %d", status)
+}
+
+// TestSeenFromAfar: where only answers and comments are allowed, nothing is marked as seen.
+func TestSeenFromAfar(t *testing.T) {
+	s := serve(t, lines, func(o *board.Options) { o.Local = false })
+	c := s.browser(t)
+	if body := c.ready(t, "/"); strings.Contains(body, ">Seen</button>") {
+		t.Error("Seen is offered")
+	}
+	for _, act := range []string{"seen", "land"} {
+		if status, _ := c.post(t, "/store/"+act, "form", act, "back", "/"); status != 405 {
+			t.Errorf("%s: %d", act, status)
+		}
 	}
 }
