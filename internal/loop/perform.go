@@ -301,7 +301,7 @@ func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
 		r.Cause = string(clone.OutcomeStopped)
 	}
 	if ended.Left > 0 {
-		l.tell(r.Issue, "%d processes that the command started were still running and were ended", ended.Left)
+		l.tell(r.Issue, "processes that the command left running were ended: %d", ended.Left)
 	}
 	return sawEnd, l.record(&r.Run)
 }
