@@ -50,11 +50,19 @@ type Claiming struct {
 // takeable: with fault.Waits if only an unanswered question blocks the issue, otherwise with
 // fault.Conflict.
 func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Claiming) (*Claimed, error) {
+	o.Notes = notes.Permit{Change: []string{signals.ElsewhereSection}}.Check
 	return changeHands(ctx, s, o, id, func(tx *beads.Tx, r *beads.Record) ([]beads.Set, error) {
 		f, full, sets := tx.Snapshot(), r.Text(beads.ID), []beads.Set(nil)
 		if r.Text(beads.Status) != beads.StatusInProgress || r.Text(beads.Assignee) != c.Who {
-			if err := c.claimable(tx, r, o.Now); err != nil {
+			graph, at := dag.New(f), 0
+			at, _ = f.Index(full)
+			if err := c.claimable(tx, r, graph.Standing(at, c.worker(r, o.Now))); err != nil {
 				return nil, err
+			}
+			for _, i := range graph.Above(at) {
+				if err := recordExternal(tx, i, o.Now); err != nil {
+					return nil, err
+				}
 			}
 			sets = []beads.Set{{Key: beads.Status, Text: beads.StatusInProgress}, {Key: beads.Assignee, Text: c.Who}}
 		}
@@ -67,17 +75,50 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Cla
 	})
 }
 
-// claimable returns an error if the issue cannot be claimed; see Claim.
-func (c Claiming) claimable(tx *beads.Tx, r *beads.Record, now time.Time) error {
-	f, full := tx.Snapshot(), r.Text(beads.ID)
-	at, _ := f.Index(full)
-	standing := dag.New(f).Standing(at, dag.Worker{
-		Now: now, Name: c.Who, MayTake: func(holder string) bool { return c.MayTake != nil && c.MayTake(full, holder) },
+// worker returns who claims an issue.
+func (c Claiming) worker(r *beads.Record, now time.Time) dag.Worker {
+	return dag.Worker{
+		Now: now, Name: c.Who, MayTake: func(holder string) bool { return c.MayTake != nil && c.MayTake(r.Text(beads.ID), holder) },
 		Asked: func(int) bool {
 			doc := notes.Parse(r.Text(beads.Notes))
 			return signals.HoldsBack(doc, signals.Read(doc, nil), c.Who)
 		},
-	})
+	}
+}
+
+// recordExternal records in the notes of an issue which of its dependencies on other stores are
+// done, for readers who cannot ask those stores. Malformed notes get no record.
+func recordExternal(tx *beads.Tx, at int, now time.Time) error {
+	f := tx.Snapshot()
+	issue := f.At(at)
+	for _, dep := range issue.Deps {
+		if !dag.Blocks(dep.Type) || !dag.IsExternal(dep.On) {
+			continue
+		}
+		e := f.External(at, dep.On)
+		if !e.Done || e.Recorded {
+			continue
+		}
+		record, err := tx.Record(issue.ID)
+		if err != nil {
+			return err
+		}
+		kept := signals.Elsewhere{On: dep.On, Issue: e.Issue, Commit: e.Commit, Day: signals.Day(now)}
+		doc, err := notes.Parse(record.Text(beads.Notes)).Extend(signals.ElsewhereSection, kept.Text())
+		if err != nil {
+			return nil
+		}
+		if err := tx.Set(issue.ID, beads.Set{Key: beads.Notes, Text: doc.Text()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claimable returns an error if the issue cannot be claimed; see Claim.
+func (c Claiming) claimable(tx *beads.Tx, r *beads.Record, standing dag.Standing) error {
+	f, full := tx.Snapshot(), r.Text(beads.ID)
+	at, _ := f.Index(full)
 	if c.DespiteExternal != "" {
 		if err := c.despite(tx, full, &standing); err != nil {
 			return err

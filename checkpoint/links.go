@@ -11,10 +11,6 @@ import (
 	"stig/internal/fault"
 )
 
-// external is the prefix of ids in other stores. Their state is unknown, and they block
-// nothing.
-const external = "external:"
-
 // Linked describes what Link or Unlink changed.
 type Linked struct {
 	From     string   `json:"id"`
@@ -79,7 +75,7 @@ func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d 
 
 // targetOf returns the full id of the issue to depend on.
 func targetOf(f *beads.Snapshot, id string) (string, error) {
-	if strings.HasPrefix(id, external) {
+	if dag.IsExternal(id) {
 		return id, nil
 	}
 	issue, err := f.Find(id)

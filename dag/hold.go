@@ -22,7 +22,7 @@ const (
 	HeldByBlocker    HoldKind = "blocker"     // On is not closed
 	HeldByFirstChild HoldKind = "first-child" // no child of On is closed
 	HeldByCondition  HoldKind = "condition"   // it is for the case that On fails, and On did not
-	HeldByExternal   HoldKind = "external"    // Raw is in another store
+	HeldByExternal   HoldKind = "external"    // Raw is in another store, and not proved done: Why
 	HeldByRow        HoldKind = "unread-row"  // a dependency that cannot be read
 	HeldByTime       HoldKind = "unread-time" // a time that cannot be read
 	HeldByLine       HoldKind = "unread-line" // its line cannot be written
@@ -44,6 +44,7 @@ type Hold struct {
 	Count   int       // number of children
 	Until   time.Time // end of a deferral
 	Ring    []Step
+	Why     string // why what Raw names in another store does not count as done
 }
 
 // Unreadable reports whether the reason is something unreadable in the store.
@@ -72,7 +73,7 @@ func (h Hold) Words(i int, name func(i int) string) string {
 	case HeldByCondition:
 		words = "is needed only if " + name(h.On) + " fails, and " + name(h.On) + " was closed without failing"
 	case HeldByExternal:
-		words = "waits for " + raw + ", in another store, and nothing shows that it is done"
+		words = "waits for " + raw + ", in another store: " + visible.OneLine(h.Why)
 	case HeldByRow:
 		words = "has a dependency that cannot be read: " + raw
 	case HeldByTime:
@@ -189,7 +190,10 @@ func (c Condition) Words(name func(i int) string) string {
 // Missing lists the ids that an issue waits for and the store lacks: they do not block.
 func (g *Graph) Missing(i int) (ids []string) {
 	for _, dep := range g.issues.At(i).Deps {
-		if _, ok := g.issues.Index(dep.On); !ok && kindOf(dep.Type) == blocks && !IsExternal(dep.On) && !slices.Contains(ids, dep.On) {
+		if kindOf(dep.Type) != blocks || IsExternal(dep.On) {
+			continue
+		}
+		if _, ok := g.issues.Index(dep.On); !ok && !slices.Contains(ids, dep.On) {
 			ids = append(ids, dep.On)
 		}
 	}

@@ -2,7 +2,6 @@ package dag
 
 import (
 	"slices"
-	"strings"
 
 	"stig/internal/beads"
 )
@@ -49,12 +48,13 @@ func (l *linker) row(i int, dep beads.Dep) bool {
 	if kind == other {
 		return true
 	}
+	if IsExternal(dep.On) {
+		l.outside(i, dep.On, kind)
+		return kind == blocks
+	}
 	on, ok := l.issues.Index(dep.On)
 	to := link{from: int32(i), to: int32(on)}
 	switch {
-	case !ok && kind == blocks && IsExternal(dep.On):
-		l.hold(i, Hold{Kind: HeldByExternal, On: none, Raw: dep.On})
-		return true
 	case !ok:
 		return false
 	case kind == contains:
@@ -71,9 +71,23 @@ func (l *linker) row(i int, dep beads.Dep) bool {
 }
 
 // IsExternal reports whether an id names an issue in another store.
-func IsExternal(id string) bool {
-	const prefix = "external:"
-	return len(id) >= len(prefix) && strings.EqualFold(id[:len(prefix)], prefix)
+func IsExternal(id string) bool { return beads.IsExternal(id) }
+
+// outside blocks an unclosed issue by a row on another store, until that is proved done. The
+// store itself is not asked for the id.
+func (l *linker) outside(i int, id string, k kind) {
+	if k != blocks || l.Closed(i) {
+		return
+	}
+	e := beads.External{Why: beads.NotShown}
+	if s, ok := l.issues.(interface {
+		External(i int, id string) beads.External
+	}); ok {
+		e = s.External(i, id)
+	}
+	if !e.Done {
+		l.hold(i, Hold{Kind: HeldByExternal, On: none, Raw: id, Why: e.Why})
+	}
 }
 
 // gather links rows that wait for the children of their target, once it is known which issues

@@ -154,6 +154,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 		Design:       withoutCriteria(record, a.design),
 		Notes:        a.otherNotes(),
 		OpenBlockers: a.openBlockers(i),
+		Elsewhere:    a.elsewhere(i),
 		Dependents:   a.file.Refs(a.graph.Waiting(i)),
 		Farther:      []string{},
 		Findings:     []LeftTrace{},

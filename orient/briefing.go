@@ -64,6 +64,7 @@ type Briefing struct {
 	Holds      []string          `json:"holds"`                // why the reader cannot take it; empty if they can
 	Conditions []string          `json:"conditions,omitempty"` // dependencies on the failure of other issues
 	Missing    []string          `json:"missing,omitempty"`    // ids of dependencies that are not in the store
+	Elsewhere  []Elsewhere       `json:"elsewhere,omitempty"`  // what it depends on in other projects
 
 	Estimate    *Estimate   `json:"checkpoint,omitempty"`
 	Also        []Estimate  `json:"also_learned,omitempty"` // estimates of other branches, kept by a merge
@@ -236,6 +237,20 @@ type Dependency struct {
 	downstream string // its Downstream impact
 	aged       bool   // Freshness is a day
 	ageDays    int    // since then
+}
+
+// Elsewhere is an issue of another project that the issue depends on.
+type Elsewhere struct {
+	On          string `json:"on"` // as the row names it
+	Project     string `json:"project"`
+	ID          string `json:"id"`
+	Title       string `json:"title"`
+	Status      string `json:"status"`
+	Done        bool   `json:"done"`             // proved done, see beads.External
+	Commit      string `json:"commit,omitempty"` // the proof
+	Why         string `json:"why,omitempty"`    // why it is not done
+	CloseReason string `json:"close_reason"`
+	Checkpoint  string `json:"checkpoint"`
 }
 
 // Item is one thing that is known, or that is to be discovered.

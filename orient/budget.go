@@ -190,6 +190,7 @@ func (b *Briefing) cutsOfTask() (list []cut) {
 func (b *Briefing) cutsOfStanding() []cut {
 	list := []cut{
 		cutTail(&b.OpenBlockers, "open blocker", func(b Blocker) int { return refSize(b.Ref) }),
+		cutTail(&b.Elsewhere, "issue of another project", func(e Elsewhere) int { return utf8.RuneCountInString(e.Title + e.CloseReason + e.Checkpoint) }),
 		cutHead(&b.Escalation.Answered, 0, "answer", Answered.size),
 		b.cutText(&b.Escalation.Question, "the question", 0),
 		cutTail(&b.Alerts, "alert", alertSize),

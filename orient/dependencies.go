@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/visible"
 	"stig/signals"
@@ -141,6 +142,48 @@ func (d Dependency) show(w *page) {
 	}
 	if len(texts) > 0 {
 		w.quote(strings.Join(texts, "\n\n"))
+	}
+}
+
+// elsewhere lists the issues of other projects that an unclosed issue depends on.
+func (a assembly) elsewhere(i int) (list []Elsewhere) {
+	if a.graph.Closed(i) {
+		return nil
+	}
+	for _, dep := range a.file.At(i).Deps {
+		if !dag.Blocks(dep.Type) || !dag.IsExternal(dep.On) {
+			continue
+		}
+		if e := a.file.External(i, dep.On); e.Title != "" {
+			list = append(list, Elsewhere{On: dep.On, Project: e.Project, ID: e.Issue, Title: e.Title, Status: e.Status, Done: e.Done, Commit: e.Commit, Why: e.Why,
+				CloseReason: middleOut(e.CloseReason, keptOfReason), Checkpoint: middleOut(e.Checkpoint, keptOfTrail)})
+		}
+	}
+	return list
+}
+
+// others shows the issues of other projects that the issue depends on.
+func (b *Briefing) others(w *page) {
+	if len(b.Elsewhere) == 0 {
+		return
+	}
+	w.heading("What it depends on in other projects")
+	for _, e := range b.Elsewhere {
+		facts := fmt.Sprintf("from project %s, %s", visible.OneLine(e.Project), visible.OneLine(e.Status))
+		if e.Done {
+			facts += ", published at " + e.Commit
+		}
+		w.linef("- %s %s (%s)", e.ID, visible.OneLine(e.Title), facts)
+		var texts []string
+		if e.CloseReason != "" {
+			texts = append(texts, "Closed: "+e.CloseReason)
+		}
+		if e.Checkpoint != "" {
+			texts = append(texts, e.Checkpoint)
+		}
+		if len(texts) > 0 {
+			w.quote(strings.Join(texts, "\n\n"))
+		}
 	}
 }
 

@@ -127,6 +127,7 @@ func (b *Briefing) urgent(w *page) {
 		w.list("Blocked by", lines)
 	}
 	b.holds(w)
+	b.others(w)
 	if b.Divergence != nil {
 		w.section("Surprise "+signals.Decimal(b.Divergence.Surprise), b.Divergence.Explained+".")
 	}

@@ -39,6 +39,7 @@ var kinds = []Kind{
 	{Name: EscalationSection, Apart: true, Union: Parts},
 	{Name: SwarmSection, Apart: true, Union: Newer, Date: conclusionDate},
 	{Name: ReopenSection, Union: Parts},
+	{Name: ElsewhereSection, Apart: true, Union: Parts},
 	{Name: MergedSection, Many: true, Apart: true},
 	{Name: PropagatedSection, Many: true},
 	{Name: SynthesisSection},

@@ -48,6 +48,48 @@ func (f *Snapshot) Outcome(i int) Outcome {
 	return found
 }
 
+// External is how a dependency on an issue of another store stands.
+type External struct {
+	Project, Issue string // whose issue it is, and its id there; "" if there is none
+	Done           bool   // it is proved done, or was recorded so and the project cannot be read
+	Stale          bool   // it was recorded as done, and is no longer
+	Recorded       bool   // the record has this proof already
+	Why            string // why it is not done, to follow the dependency and a colon
+	Commit         string // the proof, abbreviated; "" if a command is
+	Title, Status  string
+	CloseReason    string
+	Checkpoint     string // the last state estimate of the issue there
+}
+
+// NotShown is the External.Why of a store that cannot be asked.
+const NotShown = "nothing shows that it is done"
+
+// IsExternal reports whether an id names an issue in another store.
+func IsExternal(id string) bool {
+	const prefix = "external:"
+	return len(id) >= len(prefix) && strings.EqualFold(id[:len(prefix)], prefix)
+}
+
+// External returns how the dependency of the issue at i on another store stands.
+func (f *Snapshot) External(i int, id string) External {
+	if f.external == nil {
+		return External{Why: NotShown}
+	}
+	return f.external(f.issues[i], id)
+}
+
+// Asking returns the snapshot with a function that answers External.
+func (f *Snapshot) Asking(external func(issue *Issue, id string) External) *Snapshot {
+	asking := *f
+	asking.external = external
+	return &asking
+}
+
+// Ask makes the snapshot of the edit answer External by a function.
+func (tx *Tx) Ask(external func(issue *Issue, id string) External) {
+	tx.snapshot = tx.snapshot.Asking(external)
+}
+
 // ends are the first words of close reasons for issues that were not done.
 var ends = []struct {
 	end   End

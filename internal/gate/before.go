@@ -77,6 +77,14 @@ func RunBefore(ctx context.Context, j Job) (Before, error) {
 	return b, nil
 }
 
+// Passes runs the checks of a job whatever the state of the work tree, and reports whether all
+// passed. Errors are those of Run.
+func Passes(ctx context.Context, j Job) (bool, error) {
+	j.bare = true
+	v, err := Run(ctx, j)
+	return err == nil && v.Passed(), err
+}
+
 // Shows returns what a verdict shows the next worker, as that worker's Before. If a check is
 // there twice, a failure counts.
 func (v *Verdict) Shows() Before {

@@ -145,11 +145,12 @@ func CutTried(reason string) (said, outcome string) {
 	return reason, ""
 }
 
-// NamesWho reports whether the reason of a waiver says who waived.
-func NamesWho(reason string) bool {
-	why, ok := ParseWaived(reason)
-	_, who, named := strings.Cut(why, waivedBy)
-	return ok && named && strings.Trim(who, " .") != ""
+// WaivedBy returns who waived, as the reason of a waiver says; "" if it does not.
+func WaivedBy(reason string) string {
+	said, _ := CutTried(reason)
+	why, _ := ParseWaived(said)
+	_, who, _ := strings.Cut(why, waivedBy)
+	return strings.Trim(who, " .")
 }
 
 // TellsOfResults reports whether a text contains words that begin Verdict.Passing.

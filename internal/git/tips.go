@@ -2,9 +2,13 @@ package git
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	slashpath "path"
 	"slices"
 	"strings"
+
+	"stig/internal/visible"
 )
 
 // Tip is a commit named by a reference, and the blob of one file in it.
@@ -23,6 +27,70 @@ func (g Client) Tips(ctx context.Context, path string, only []string, refs ...st
 		return nil, err
 	}
 	return g.withBlobs(ctx, path, listed)
+}
+
+// Published returns the branch on which a repository publishes its work: the default branch of
+// a remote as last fetched, or without remotes the default branch itself. The remote is given by
+// name or URL; "" is origin, or the only one.
+func (g Client) Published(ctx context.Context, remote string) (ref string, err error) {
+	listed, err := g.Must(ctx, "remote", "--verbose")
+	if err != nil {
+		return "", err
+	}
+	remotes := map[string]bool{}
+	for line := range strings.Lines(listed) {
+		fields := strings.Fields(line)
+		if remotes[fields[0]] = true; len(fields) > 1 && fields[1] == remote {
+			remote = fields[0]
+		}
+	}
+	switch {
+	case remote == "" && len(remotes) == 0:
+		return g.defaultBranch(ctx, "refs/heads/")
+	case remote == "" && len(remotes) == 1:
+		for remote = range remotes {
+		}
+	case remote == "":
+		remote = "origin"
+	}
+	if !remotes[remote] {
+		return "", fmt.Errorf("it has no remote %q", remote)
+	}
+	return g.defaultBranch(ctx, "refs/remotes/"+remote+"/")
+}
+
+// defaultBranch returns the default branch in a name space: what its HEAD names, else main or
+// master, else the only branch that is not a worker's.
+func (g Client) defaultBranch(ctx context.Context, space string) (string, error) {
+	listed, err := g.Must(ctx, "for-each-ref", "--format=%(refname) %(symref)", strings.TrimSuffix(space, "/"))
+	if err != nil {
+		return "", err
+	}
+	var branches []string
+	head := ""
+	for line := range strings.Lines(listed) {
+		ref, target, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if ref == space+"HEAD" {
+			head = target
+		} else if !strings.HasPrefix(ref, space+namespace+"/") {
+			branches = append(branches, ref)
+		}
+	}
+	for _, ref := range []string{head, space + "main", space + "master"} {
+		if slices.Contains(branches, ref) {
+			return ref, nil
+		}
+	}
+	remote, isRemote := strings.CutPrefix(strings.TrimSuffix(space, "/"), "refs/remotes/")
+	switch {
+	case !isRemote && len(branches) == 1:
+		return branches[0], nil
+	case !isRemote:
+		return "", errors.New("its default branch is unknown: it has neither main nor master")
+	case len(branches) == 0:
+		return "", fmt.Errorf("nothing of its remote %s was fetched or pushed", remote)
+	}
+	return "", fmt.Errorf("the default branch of its remote %s is unknown; type git -C %s remote set-head %[1]s --auto", remote, visible.Quoted(g.Dir))
 }
 
 // Stashes returns the commits of git stash, latest first.

@@ -45,7 +45,7 @@ func (c *change) untried() {
 	}
 	asks := slices.ContainsFunc(planOf(c.record), gate.Check.Asked)
 	switch {
-	case !gate.NamesWho(said):
+	case gate.WaivedBy(said) == "":
 		c.add(RuleUntried, 0, 0, fmt.Sprintf("waived since %s without a name: %s", c.since, opening(said)), c.closeAgain())
 	case asks && tried == "" && !c.repeats(said):
 		c.add(RuleUntried, 0, 0, fmt.Sprintf("waived since %s without trying its checks: %s", c.since, opening(said)), c.closeAgain())

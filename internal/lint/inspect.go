@@ -52,6 +52,7 @@ type subject struct {
 
 	numbers []number // of its comments
 	asked   []answer // what was looked up in the rest of the store
+	outside bool     // another store was asked, which may answer differently next time
 }
 
 func subjectOf(f *beads.Snapshot, rules Rules, issue *beads.Issue, record *beads.Record) subject {

@@ -73,19 +73,41 @@ func unknownType(s *subject) {
 	}
 }
 
-// dangling reports rows on issues that are not in the store: in another store, named external:,
-// or nowhere. Ephemeral issues may have such rows.
+// external returns how a dependency on another store stands.
+func (s *subject) external(id string) beads.External {
+	s.outside = true
+	at, ok := s.file.Index(s.issue.ID)
+	if !ok {
+		return beads.External{Why: beads.NotShown}
+	}
+	return s.file.External(at, id)
+}
+
+// elsewhere reports a row on another store that is not proved done.
+func (s *subject) elsewhere(dep beads.Dep) {
+	if s.closed() || !dag.Blocks(dep.Type) {
+		return
+	}
+	switch e := s.external(dep.On); {
+	case e.Stale:
+		s.add(RuleStale, 0, 0, fmt.Sprintf("waits again for %s, in another store: %s", dep.On, e.Why), "to go on without it, type "+s.drop(dep))
+	case !e.Done:
+		s.add(RuleExternal, 0, 0, fmt.Sprintf("waits for %s, in another store: %s", dep.On, e.Why), "when it is done, type "+s.drop(dep))
+	}
+}
+
+// dangling reports rows on issues that are neither in the store nor said to be in another.
+// Ephemeral issues may have such rows.
 func dangling(s *subject) {
 	if s.issue.Ephemeral {
 		return
 	}
 	for _, dep := range s.rows() {
-		_, there := s.find(dep.On)
-		switch outside := dag.IsExternal(dep.On); {
-		case outside && dag.Blocks(dep.Type) && !s.closed():
-			s.add(RuleExternal, 0, 0, fmt.Sprintf("waits for %s, which is in another store", dep.On), "when it is done, type "+s.drop(dep))
+		if dag.IsExternal(dep.On) {
+			s.elsewhere(dep)
 			continue
-		case there, outside:
+		}
+		if _, there := s.find(dep.On); there {
 			continue
 		}
 		s.add(RuleDangling, 0, 0,

@@ -48,9 +48,9 @@ func (s *subject) note(a answer) {
 	}
 }
 
-// remember caches the result, unless it depends on a time that is ahead, which comes nearer.
+// remember caches the result, unless it depends on another store, or on a time that is ahead.
 func (s *subject) remember(as any) {
-	if as == nil || !s.kept() {
+	if as == nil || !s.kept() || s.outside {
 		return
 	}
 	for _, d := range s.found {

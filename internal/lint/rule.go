@@ -120,6 +120,7 @@ const (
 	RuleUnknownType = "dependency-type-unknown"
 	RuleDangling    = "dependency-dangling"
 	RuleExternal    = "dependency-external"
+	RuleStale       = "external-stale"
 	RuleEpicBlock   = "epic-as-blocker"
 	RuleOrphan      = "epic-child-unlinked"
 	RuleParents     = "parents-several"

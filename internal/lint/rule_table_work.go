@@ -52,9 +52,15 @@ var linkRules = []Rule{{
 }, {
 	ID: RuleExternal, Severity: Info,
 	Summary: "an issue waits for something in another store",
-	Why:     "Nothing here shows whether it is done, so it blocks the issue until the row is removed.",
+	Why:     "It blocks the issue until it is proved done there: closed by a verdict or a person's waiver, and on the project's published branch. The message says what is missing.",
 	Example: `{"issue_id":"demo-2","depends_on_id":"external:api:auth","type":"blocks"}`,
-	Fix:     "When it is done, stig dep rm A --on external:…; to start before that, stig claim A --despite-external WHY.",
+	Fix:     "Configure the project under projects in .stig.cue. If that cannot show it, stig dep rm A --on external:… once it is done; to start before that, stig claim A --despite-external WHY.",
+}, {
+	ID: RuleStale, Severity: Warning,
+	Summary: "what an issue needs from another store is no longer done there",
+	Why:     "The notes record that it was done when the issue was claimed. Since then it was reopened, or its work was reverted, so the work here may build on something that is gone.",
+	Example: `section external of the notes records api-7 at 1a2b3c4 for external:api:auth, and api-7 is open again`,
+	Fix:     "Decide: wait until it is done again, stig dep rm A --on external:…, or stig claim A --despite-external WHY.",
 }, {
 	ID: RuleEpicBlock, Severity: Warning,
 	Summary: "an issue is blocked by its own epic, or an epic by its own child",

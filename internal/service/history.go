@@ -169,6 +169,7 @@ func gateSince(ctx context.Context, history beads.History, store beads.Place, co
 	}
 	set("env", strings.Join(was.Gate.Env, " "), strings.Join(is.Gate.Env, " "))
 	set("sandbox", strings.Join(was.Gate.Sandbox, " "), strings.Join(is.Gate.Sandbox, " "))
+	set("external", fmt.Sprint(was.Gate.External), fmt.Sprint(is.Gate.External))
 	set("before", cmp.Or(was.Gate.Before, workspace.BeforeLoop), cmp.Or(is.Gate.Before, workspace.BeforeLoop))
 	set("held", cmp.Or(was.Gate.Held, workspace.HeldAsk), cmp.Or(is.Gate.Held, workspace.HeldAsk))
 	set("held_labels", strings.Join(was.Gate.HeldLabels, " "), strings.Join(is.Gate.HeldLabels, " "))

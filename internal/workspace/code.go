@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -268,6 +269,7 @@ func (a *Run) reaches(store beads.Place) (settings, words string, err error) {
 	if err := alone.ReadConfig(files[len(files)-1]); err != nil {
 		return "", "", err
 	}
+	external := alone.Config.Gate.External
 	env, notify, sandbox := slices.Sorted(slices.Values(alone.Config.Gate.Env)), alone.Config.Notify, alone.Config.Gate.Sandbox
 	var parts []string
 	if len(env) > 0 {
@@ -276,13 +278,20 @@ func (a *Run) reaches(store beads.Place) (settings, words string, err error) {
 	if len(sandbox) > 0 {
 		parts = append(parts, "gate.sandbox starts "+sandbox[0])
 	}
+	if len(external) > 0 {
+		parts = append(parts, "gate.external starts "+strings.Join(slices.Sorted(maps.Values(external)), "; "))
+	}
 	if !notify.Off() {
 		parts = append(parts, "notify tells "+strings.Join(notify.Words(), ", "))
 	}
 	if parts == nil {
 		return "", "no longer passes on or starts anything", nil
 	}
-	text, err := json.Marshal([]any{env, notify, sandbox})
+	passed := []any{env, notify, sandbox}
+	if len(external) > 0 {
+		passed = append(passed, external)
+	}
+	text, err := json.Marshal(passed)
 	return gate.Hash(string(text)), strings.Join(parts, "; "), err
 }
 

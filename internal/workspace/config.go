@@ -42,6 +42,9 @@ type Config struct {
 		// not given.
 		HeldLabels []string `json:"held_labels"`
 		Tree       string   `json:"tree"` // TreeKept or TreeFresh; "" if not given
+		// External are commands that prove dependencies on other stores, by PROJECT:ID or
+		// PROJECT:CAPABILITY.
+		External map[string]string `json:"external"`
 	} `json:"gate"`
 	Commit struct {
 		Allow []string `json:"allow"` // globs, see git.AllowsFile
@@ -58,10 +61,11 @@ type Config struct {
 	Traces struct {
 		Digest int `json:"digest"` // 0 if not given
 	} `json:"traces"`
-	Swarm  *SwarmConfig    `json:"swarm"`  // nil if not given
-	Notify Notifications   `json:"notify"` // see Run.Own
-	Types  []string        `json:"types"`  // of issues, besides those of bd
-	Views  map[string]View `json:"views"`  // of stig list, by name
+	Projects map[string]Project `json:"projects"`
+	Swarm    *SwarmConfig       `json:"swarm"`  // nil if not given
+	Notify   Notifications      `json:"notify"` // see Run.Own
+	Types    []string           `json:"types"`  // of issues, besides those of bd
+	Views    map[string]View    `json:"views"`  // of stig list, by name
 }
 
 // Values of Config.Gate; the first of each is the default.
@@ -181,6 +185,12 @@ func (a *Run) ReadConfig(at string) error {
 	for _, glob := range a.Config.Commit.Allow {
 		if _, err := path.Match(glob, ""); err != nil {
 			return badConfig(fmt.Sprintf("%s: commit.allow: %q is not a glob", Shortest(at), glob), "escape [, * and ? in a name as \\\\[, \\\\* and \\\\?")
+		}
+	}
+	for name, p := range a.Config.Projects {
+		if !filepath.IsAbs(p.Path) {
+			p.Path = filepath.Join(filepath.Dir(at), p.Path)
+			a.Config.Projects[name] = p
 		}
 	}
 	if file := a.Config.Schema.File; file != before && !filepath.IsAbs(file) {

@@ -184,11 +184,12 @@ func (a *Run) Person(ctx context.Context) (string, error) {
 	return a.cached.person, nil
 }
 
-// cached caches what git reports.
+// cached caches what git and other projects report.
 type cached struct {
 	sync.Mutex
 	person string               // user.name
 	places map[string]git.Place // by a directory in them
+	others map[string]*others   // by the directory of the store that depends on them
 }
 
 // PlaceOf returns the repository of a directory; the zero value if there is none. Only a

@@ -84,10 +84,10 @@ func (a *Run) notHere(ctx context.Context, dir string, err error) error {
 	return &fault.Error{Code: fault.Store, Path: filepath.Join(top, filepath.FromSlash(path)), Reason: "tracked by git, but missing in this work tree", Hint: "type " + hint}
 }
 
-// At returns the store at a place with its wrappers: edits are journalled, and bd makes them if
-// it stores the issues in a database.
+// At returns the store at a place with its wrappers: edits are journalled, bd makes them if it
+// stores the issues in a database, and snapshots ask other projects.
 func (a *Run) At(p beads.Place) beads.Store {
-	return &journalled{Store: a.BD().Wrap(a.synced(a.Bare(p))), journal: a.Edits()}
+	return &journalled{Store: asking{a.BD().Wrap(a.synced(a.Bare(p))), a.othersOf(p)}, journal: a.Edits()}
 }
 
 // Bare returns the store at a place without the wrappers of At.
@@ -271,7 +271,11 @@ func (a *Run) OpenNear(scope beads.Scope) (*beads.Snapshot, error) {
 		return nil, err
 	}
 	if s, ok := a.Bare(store.Place()).(beads.Nearby); ok && !scope.IsWhole() {
-		return s.Near(a.Ctx, scope)
+		file, err := s.Near(a.Ctx, scope)
+		if err != nil {
+			return nil, err
+		}
+		return file.Asking(a.othersOf(store.Place()).external()), nil
 	}
 	return a.Open()
 }

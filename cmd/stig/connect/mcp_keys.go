@@ -16,7 +16,7 @@ func briefingKeys() []param {
 	return []param{
 		{"issue", object, "", false}, {"depth", text, "", false}, {"depth_from", text, "", false}, {"signals", anything, "null without a signal table", false}, {"assessed", boolean, "", false},
 		{"violations", rows, "", false}, {"alerts", rows, "", false}, {"notices", texts, "", false}, {"epic", anything, "", false}, {"related", rows, "", false}, {"escalation", object, "", false}, {"held", object, "who works on it in another work tree", false},
-		{"state", text, "state of the issue for you", false}, {"holds", texts, "why you cannot take it", false}, {"conditions", texts, "", false}, {"missing", texts, "", false},
+		{"state", text, "state of the issue for you", false}, {"holds", texts, "why you cannot take it", false}, {"conditions", texts, "", false}, {"missing", texts, "", false}, {"elsewhere", rows, "what it depends on in other projects", false},
 		{"checkpoint", object, "the state that the last worker left", false}, {"also_learned", rows, "", false}, {"evidence", object, "", false}, {"swarm", object, "", false}, {"divergence", anything, "", false},
 		{"description", text, "", false}, {"design", text, "", false}, {"comments", rows, "", false}, {"traces", rows, "the last summary, and the traces after it", false}, {"acceptance", object, "how to tell that it is done", false},
 		{"notes", text, "", false}, {"children", object, "", false}, {"closed_dependencies", rows, "what it is built on", false}, {"farther_dependencies", texts, "", false},
