@@ -98,7 +98,7 @@ func TestCloseAhead(t *testing.T) {
 		{"its epic waits for it", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
 {"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"blocks"}]}`, "By mara."},
 		{"its epic waits for another store", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
-{"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"external:api:auth","type":"blocks"}]}`, "; done ahead of its epic: it is in demo-2, which waits for external:api:auth, in another store, and nothing shows that it is done."},
+{"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"external:api:auth","type":"blocks"}]}`, "; done ahead of its epic: it is in demo-2, which waits for external:api:auth, in another store: nothing shows that it is done."},
 		{"nothing waits", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
 {"id":"demo-2","title":"t","status":"open"}`, "By mara."},
 	} {

@@ -90,9 +90,9 @@ func (s *subject) elsewhere(dep beads.Dep) {
 	}
 	switch e := s.external(dep.On); {
 	case e.Stale:
-		s.add(RuleStale, 0, 0, fmt.Sprintf("waits again for %s, in another store: %s", dep.On, e.Why), "to go on without it, type "+s.drop(dep))
+		s.add(RuleStale, 0, 0, fmt.Sprintf("waits again for %s: %s", dep.On, e.Why), "to go on without it, type "+s.drop(dep))
 	case !e.Done:
-		s.add(RuleExternal, 0, 0, fmt.Sprintf("waits for %s, in another store: %s", dep.On, e.Why), "when it is done, type "+s.drop(dep))
+		s.add(RuleExternal, 0, 0, fmt.Sprintf("waits for %s: %s", dep.On, e.Why), "when it is done, type "+s.drop(dep))
 	}
 }
 

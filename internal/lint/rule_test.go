@@ -256,7 +256,11 @@ var breaches = map[string]struct{ bad, good []string }{
 	},
 	lint.RuleExternal: {
 		bad:  []string{line("b", "dependencies", rows("b", "external:other:a", "blocks"))},
-		good: []string{line("b", "dependencies", rows("b", "external:other:a", "related")), line("b", "status", "closed", "dependencies", rows("b", "external:other:a", "blocks"))},
+		good: []string{line("b", "dependencies", rows("b", "external:other:a", "related")), line("b", "dependencies", rows("b", "external:done:a", "blocks")), line("b", "status", "closed", "dependencies", rows("b", "external:other:a", "blocks"))},
+	},
+	lint.RuleStale: {
+		bad:  []string{line("b", "dependencies", rows("b", "external:gone:a", "blocks"))},
+		good: []string{line("b", "dependencies", rows("b", "external:other:a", "blocks")), line("b", "status", "closed", "dependencies", rows("b", "external:gone:a", "blocks"))},
 	},
 	lint.RuleEpicBlock: {
 		bad: []string{
@@ -737,7 +741,10 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 		}
 		return proofs, nil
 	}
-	file := open(t, text)
+	file := open(t, text).Asking(func(_ *beads.Issue, id string) beads.External {
+		_, gone := strings.CutPrefix(id, "external:gone:")
+		return beads.External{Done: id == "external:done:a", Stale: gone, Why: beads.NotShown}
+	})
 	found, err := lint.Check(file, dag.New(file), rules)
 	if err != nil {
 		t.Fatal(err)

@@ -344,6 +344,7 @@ func (p *project) publish(a *Run, remote string) error {
 	if at.Root == "" {
 		return errors.New("it is not in a git repository")
 	}
+	p.git.Dir, p.git.Top = at.Root, at.Root
 	if p.branch, err = p.git.Published(p.ctx, remote); err != nil || p.place.File() == "" {
 		return err
 	}
@@ -462,10 +463,10 @@ func (p *project) landed(id, reason string) (commit, why string, err error) {
 	}
 	if w.Since != "" && !dirty {
 		w.Commit = commit
+	} else if !p.isClosedOn(id) && !p.isClean(commit) {
+		return "", fmt.Sprintf("%s is closed there, but not on %s", id, on), nil
 	} else if commit, err = p.git.Commit(p.ctx, p.branch); err != nil {
 		return "", "", err
-	} else if !p.isClosedOn(id) && !p.isClean() {
-		return "", fmt.Sprintf("%s is closed there, but not on %s", id, on), nil
 	}
 	by, err := p.git.RevertOf(p.ctx, w, p.branch)
 	if by != "" {
@@ -499,8 +500,9 @@ func (p *project) isClosedOn(id string) bool {
 }
 
 // isClean reports whether the published branch has all that this clone has beside the store, so
-// that it has the work on an issue whose close is in this directory only.
-func (p *project) isClean() bool {
+// that it has the work on an issue whose close is in this directory only. The work is not in the
+// commit before; "" if that is unknown.
+func (p *project) isClean(before string) bool {
 	if p.place.Mode != beads.Plain {
 		return false // it may have been closed elsewhere
 	}
@@ -509,7 +511,7 @@ func (p *project) isClean() bool {
 		return false
 	}
 	tree, err := p.git.Tree(p.ctx, without...)
-	if err != nil || tree.Dirty || tree.Head == "" {
+	if err != nil || tree.Dirty || tree.Head == "" || before != "" && strings.HasPrefix(tree.Head, before) {
 		return false
 	}
 	has, known, err := p.git.Has(p.ctx, git.Work{Commit: tree.Head, Store: p.store}, p.branch)
