@@ -173,7 +173,7 @@ func (b *Briefing) others(w *page) {
 		if e.Done {
 			facts += ", published at " + e.Commit
 		}
-		w.linef("- %s %s (%s)", e.ID, visible.OneLine(e.Title), facts)
+		w.linef("- %s (%s)", visible.OneLine(e.ID+" "+e.Title), facts)
 		var texts []string
 		if e.CloseReason != "" {
 			texts = append(texts, "Closed: "+e.CloseReason)

@@ -235,3 +235,16 @@ func ids(body string) string {
 	slices.Sort(list)
 	return strings.Join(list, " ")
 }
+
+// TestElsewhere: an issue that depends on another project waits on the board too, and its page
+// says why.
+func TestElsewhere(t *testing.T) {
+	s := serve(t, `{"id":"pier-1","title":"Chart","status":"open","dependencies":[{"issue_id":"pier-1","depends_on_id":"external:api:auth","type":"blocks"}]}`+"\n", nil)
+	c := s.browser(t)
+	if got := cells(c.ready(t, "/issues?as=columns")); got["No epic, waits"] != "Chart" {
+		t.Errorf("columns: %q", got)
+	}
+	if body := html.UnescapeString(c.ready(t, "/issues/pier-1")); !strings.Contains(body, `no project "api" is configured`) {
+		t.Errorf("the page does not say why it waits:\n%s", body)
+	}
+}

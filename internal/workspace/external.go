@@ -152,7 +152,9 @@ func (o *others) ask(issue *beads.Issue, id string) beads.External {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if _, known := o.answers[id]; !known {
-		o.answers[id] = o.answer(id)
+		a := o.answer(id)
+		a.Why = visible.OneLine(a.Why)
+		o.answers[id] = a
 	}
 	return o.answers[id].with(issue, id)
 }
