@@ -187,6 +187,11 @@ func (a *Run) ReadConfig(at string) error {
 			return badConfig(fmt.Sprintf("%s: commit.allow: %q is not a glob", Shortest(at), glob), "escape [, * and ? in a name as \\\\[, \\\\* and \\\\?")
 		}
 	}
+	for key := range a.Config.Gate.External {
+		if name, of, ok := strings.Cut(key, ":"); !ok || name == "" || of == "" || name == "external" {
+			return badConfig(fmt.Sprintf("%s: gate.external: must have keys PROJECT:ID or PROJECT:CAPABILITY; found %q", Shortest(at), key), `write for example "api:auth-v2" for external:api:auth-v2`)
+		}
+	}
 	for name, p := range a.Config.Projects {
 		if !filepath.IsAbs(p.Path) {
 			p.Path = filepath.Join(filepath.Dir(at), p.Path)
