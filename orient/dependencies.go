@@ -145,18 +145,21 @@ func (d Dependency) show(w *page) {
 	}
 }
 
-// elsewhere lists the issues of other projects that an unclosed issue depends on.
+// elsewhere lists the issues of other projects that an unclosed issue, or an epic above it,
+// depends on.
 func (a assembly) elsewhere(i int) (list []Elsewhere) {
 	if a.graph.Closed(i) {
 		return nil
 	}
-	for _, dep := range a.file.At(i).Deps {
-		if !dag.Blocks(dep.Type) || !dag.IsExternal(dep.On) {
-			continue
-		}
-		if e := a.file.External(i, dep.On); e.Title != "" {
-			list = append(list, Elsewhere{On: dep.On, Project: e.Project, ID: e.Issue, Title: e.Title, Status: e.Status, Done: e.Done, Commit: e.Commit, Why: e.Why,
-				CloseReason: middleOut(e.CloseReason, keptOfReason), Checkpoint: middleOut(e.Checkpoint, keptOfTrail)})
+	for _, at := range a.graph.Above(i) {
+		for _, dep := range a.file.At(at).Deps {
+			if !dag.Blocks(dep.Type) || !dag.IsExternal(dep.On) {
+				continue
+			}
+			if e := a.file.External(at, dep.On); e.Title != "" {
+				list = append(list, Elsewhere{On: dep.On, Project: e.Project, ID: e.Issue, Title: e.Title, Status: e.Status, Done: e.Done, Commit: e.Commit, Why: e.Why,
+					CloseReason: middleOut(e.CloseReason, keptOfReason), Checkpoint: middleOut(e.Checkpoint, keptOfTrail)})
+			}
 		}
 	}
 	return list

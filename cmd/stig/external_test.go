@@ -213,3 +213,23 @@ func TestExternalUntrusted(t *testing.T) {
 		t.Error("it ran")
 	}
 }
+
+// TestExternalBriefing checks that a briefing has what the issue of the other project left, also
+// below an epic that depends on it.
+func TestExternalBriefing(t *testing.T) {
+	p := newProjects(t, "external:api:api-1", `projects: api: path: "../api"`)
+	p.run(`echo '{"id":"web-1.1","title":"Part","status":"open","dependencies":[{"issue_id":"web-1.1","depends_on_id":"web-1","type":"parent-child"}]}' >>web/.beads/issues.jsonl`)
+	var out bytes.Buffer
+	if code := runInside(filepath.Join(p.dir, "api"), p.env, &out, &out, "checkpoint", "api-1", "--surprise", "0.1",
+		"--done", "the endpoint", "--learned", "tokens last an hour", "--remains", "none", "--downstream", "none"); code != 0 {
+		t.Fatal(out.String())
+	}
+	for _, id := range []string{"web-1", "web-1.1"} {
+		briefing, _ := p.stig("orient", id)
+		for _, part := range []string{"- api-1 Auth (from project api, open)", "tokens last an hour"} {
+			if !strings.Contains(briefing, part) {
+				t.Errorf("%s: no %q in\n%s", id, part, briefing)
+			}
+		}
+	}
+}
