@@ -128,6 +128,7 @@ func TestExternal(t *testing.T) {
 		{"pushed to another branch", "", api, `git -C api switch -qc x; work; verified; commit close; push x`, `is not on origin/main`},
 		{"uncommitted work", "", api, `echo y >api/auth; verified " with uncommitted changes"`, `api-1 is closed there, but not on origin/main`},
 		{"uncommitted, then pushed", "", api, `verified " with uncommitted changes"; work; push`, ``},
+		{"uncommitted work, close pushed", "", api, `echo y >api/auth; verified " with uncommitted changes"; git -C api commit -qm close .beads; push`, `what was uncommitted then is not on origin/main`},
 		{"squashed", "", api, `git -C api switch -qc x; work; work; verified; C=$(head); git -C api switch -qf main; git -C api merge -q --squash x; commit squashed; closed "` + verified + `$C"; commit close; push`, ``},
 		{"rebased", "", api, `git -C api switch -qc x; work; C=$(head); git -C api switch -q main; echo z >api/z; commit other; git -C api cherry-pick x >/dev/null; closed "` + verified + `$C"; commit close; push`, ``},
 		{"waived by a person", "", api, `work; closed "Unverified: it answers. Waived: nobody can try it. By mara"; commit close; push`, ``},

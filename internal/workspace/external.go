@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -465,8 +466,10 @@ func (p *project) landed(id, reason string) (commit, why string, err error) {
 	}
 	if w.Since != "" && !dirty {
 		w.Commit = commit
-	} else if !p.isClosedOn(id) && !p.isClean(commit) {
+	} else if clean := p.isClean(commit); !clean && !p.isClosedOn(id) {
 		return "", fmt.Sprintf("%s is closed there, but not on %s", id, on), nil
+	} else if !clean && w.Since != "" && !p.hasMore(w.Since) {
+		return "", fmt.Sprintf("%s is closed there, but what was uncommitted then is not on %s", id, on), nil
 	} else if commit, err = p.git.Commit(p.ctx, p.branch); err != nil {
 		return "", "", err
 	}
@@ -499,6 +502,16 @@ func (p *project) isClosedOn(id string) bool {
 	}
 	record, err := p.published.At(at).Record()
 	return err == nil && p.vouched(strings.TrimSpace(record.Text(beads.CloseReason)))
+}
+
+// hasMore reports whether the published branch has changes beside the store since a commit.
+func (p *project) hasMore(since string) bool {
+	store := ""
+	if p.store != "" {
+		store = path.Dir(p.store)
+	}
+	changes, err := p.git.Between(p.ctx, since, p.branch, store)
+	return err == nil && len(changes) > 0
 }
 
 // isClean reports whether the published branch has all that this clone has beside the store, so
