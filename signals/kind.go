@@ -40,6 +40,7 @@ var kinds = []Kind{
 	{Name: SwarmSection, Apart: true, Union: Newer, Date: conclusionDate},
 	{Name: ReopenSection, Union: Parts},
 	{Name: ElsewhereSection, Apart: true, Union: Parts},
+	{Name: ReviewSection, Union: Newer, Date: reviewDate},
 	{Name: MergedSection, Many: true, Apart: true},
 	{Name: PropagatedSection, Many: true},
 	{Name: SynthesisSection},

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stig/internal/fault"
@@ -198,4 +199,120 @@ func contains(list []string, issue string, only ...string) bool {
 		}
 	}
 	return found
+}
+
+// DefaultBranch is stig's copy of the remote's default branch, where work goes by review.
+const DefaultBranch = namespace + "/default"
+
+// RemoteURL returns the address to which git pushes for a remote.
+func RemoteURL(ctx context.Context, o WorktreeOptions, remote string) (string, error) {
+	result, err := Client{Dir: o.Root, Env: o.Git.Env}.Run(ctx, "remote", "get-url", "--push", "--", remote)
+	if err == nil && result.Exit != 0 {
+		err = &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("no remote %q, to which work goes for review", remote), Hint: "type git remote add " + visible.Quoted(remote) + " URL"}
+	}
+	return strings.TrimSpace(string(result.Stdout)), err
+}
+
+// FetchDefault fetches a branch of a remote into DefaultBranch and returns its commit. No other
+// reference changes.
+func FetchDefault(ctx context.Context, o WorktreeOptions, remote, branch string) (string, error) {
+	g := Client{Dir: o.Root, Env: o.Git.Env}
+	err := g.accepted(ctx, nil, nil, "-c", noUpkeep, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--", remote,
+		"+refs/heads/"+branch+":refs/heads/"+DefaultBranch)
+	if err != nil {
+		return "", err
+	}
+	return g.Commit(ctx, "refs/heads/"+DefaultBranch)
+}
+
+// Push sends a commit to a branch at an address. It refuses (*RejectedError) to drop commits
+// there other than was, which stig sent before.
+func Push(ctx context.Context, o WorktreeOptions, address, branch, commit, was string) error {
+	g, name := Client{Dir: o.Root, Env: o.Git.Env}, "refs/heads/"+branch
+	listed, err := g.Perform(ctx, nil, nil, "ls-remote", "--quiet", "--", address, name)
+	if err != nil {
+		return err
+	}
+	if listed.Exit != 0 {
+		return rejected("git ls-remote", listed)
+	}
+	there, _, _ := strings.Cut(string(listed.Stdout), "\t")
+	switch within, err := g.Run(ctx, "merge-base", "--is-ancestor", there, commit); {
+	case err != nil:
+		return err
+	case there == commit:
+		return nil
+	case there != "" && there != was && within.Exit != 0:
+		return &RejectedError{Reason: fmt.Sprintf("branch %s of the forge has commits of others, up to %.12s; merge them into the branch here", branch, there)}
+	}
+	return g.accepted(ctx, nil, nil, "push", "--quiet", "--force-with-lease="+name+":"+there, "--", address, commit+":"+name)
+}
+
+// Delivered reports whether work, the commits after base up to commit, is in head, and the
+// commits that brought it there, as far as known. Work counts as delivered if it is an
+// ancestor of head, or if patches there equal all of its own or its whole; with trailers, also
+// if a message there has its trailer and names one of its runs.
+func Delivered(ctx context.Context, o WorktreeOptions, issue, base, commit, head string, trailers bool) (is bool, by []string, err error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return false, nil, err
+	}
+	ours, err := r.commits(ctx, base+".."+commit)
+	if err != nil {
+		return false, nil, err
+	}
+	u := Unit{From: base, Commit: commit}
+	for _, c := range ours {
+		if len(c.parents) < 2 {
+			u.plain = append(u.plain, c.hash)
+		}
+		if trailers {
+			u.Issue, u.Runs = issue, append(u.Runs, runsIn(c.message)...)
+		}
+	}
+	if is, err := r.descends(ctx, head, commit); err != nil || is {
+		return is, u.plain, err
+	}
+	theirs, err := r.commits(ctx, "--max-count="+fmt.Sprint(mostLooked), commit+".."+head)
+	if err != nil || len(theirs) == 0 || len(u.plain) == 0 {
+		return false, nil, err
+	}
+	left, err := r.unbrought(ctx, []Unit{u}, theirs)
+	if err != nil || len(left) > 0 {
+		return false, nil, err
+	}
+	for _, c := range theirs {
+		if contains(issuesIn(c.message), issue) {
+			by = append(by, c.hash)
+		}
+	}
+	return true, by, nil
+}
+
+// Contains reports whether a commit is another one or contains it.
+func Contains(ctx context.Context, o WorktreeOptions, commit, other string) (bool, error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	return r.descends(ctx, commit, other)
+}
+
+// RevertOf returns the commit of head that reverts one of some commits, with its subject; "" for
+// none.
+func RevertOf(ctx context.Context, o WorktreeOptions, head string, of []string) (commit, subject string, err error) {
+	r, err := open(ctx, o)
+	if err != nil || len(of) == 0 {
+		return "", "", err
+	}
+	argv := []string{"--fixed-strings", "--grep=" + revertOf, "--max-count=" + fmt.Sprint(mostLooked), head}
+	undone, err := r.commits(ctx, argv...)
+	for _, c := range undone {
+		reverts := slices.ContainsFunc(of, func(hash string) bool { return strings.Contains(c.message, revertOf+hash) })
+		if reverts && !isUndone(undone, c.hash) {
+			subject, _, _ = strings.Cut(c.message, "\n")
+			commit = c.hash
+		}
+	}
+	return commit, subject, err
 }

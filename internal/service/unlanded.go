@@ -1,12 +1,17 @@
 package service
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/internal/beads"
 	"stig/internal/clone"
+	"stig/internal/fault"
 	"stig/internal/git"
 	"stig/internal/process"
 	"stig/internal/visible"
@@ -155,4 +160,42 @@ func LandCommand(onto string) string {
 		return "stig land"
 	}
 	return "stig land --onto " + visible.Quoted(onto)
+}
+
+// setUpLimit limits the setup of a tree for checks.
+const setUpLimit = time.Hour
+
+// SetUp runs in a tree the setup commands from the profiles of the actors who worked on the
+// issues.
+func SetUp(ctx context.Context, a *workspace.Run, store beads.Place, dir string, issues ...string) error {
+	place, err := a.Live(store)
+	if err != nil {
+		return err
+	}
+	runs, _, err := place.Runs(time.Time{})
+	if err != nil {
+		return err
+	}
+	ran := map[string]bool{"": true}
+	for _, r := range runs {
+		if r.Issue == "" || !slices.Contains(issues, r.Issue) {
+			continue
+		}
+		p, err := clone.LoadProfile(filepath.Dir(store.Dir), r.Actor)
+		if err != nil || ran[p.Setup] {
+			continue // no profile, or already run
+		}
+		ran[p.Setup] = true
+		if trust, err := a.TrustsActor(ctx, p); err != nil || !trust.Agreed {
+			return cmp.Or(err, error(&fault.Error{Code: fault.Found, Reason: r.Actor + ": the setup command in its profile is not trusted", Hint: "read it, then type stig trust"}))
+		}
+		result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", p.Setup}, Dir: dir, Env: a.EnvironFor(), Limit: setUpLimit})
+		if err == nil && result.Exit != 0 {
+			err = &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("setup of %s: exit %d: %s", r.Actor, result.Exit, visible.HideSecrets(visible.OneLine(string(result.Stderr)))), Hint: "nothing was changed"}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

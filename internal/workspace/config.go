@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,6 +50,12 @@ type Config struct {
 	Commit struct {
 		Allow []string `json:"allow"` // globs, see git.AllowsFile
 	} `json:"commit"`
+	Land   string `json:"land"` // LandMerge or LandReview; "" if not given
+	Review struct {
+		Open   int    `json:"open"`   // how many requests of loops may be open; 0 if not given
+		Forge  string `json:"forge"`  // a forge.Kind; "" follows from the remote
+		Remote string `json:"remote"` // "" if not given
+	} `json:"review"`
 	Claims struct {
 		TTL string `json:"ttl"` // in the format of checkpoint.ParseSpan; "" if not given
 	} `json:"claims"`
@@ -80,6 +87,18 @@ const (
 	TreeKept  = "kept"
 	TreeFresh = "fresh"
 )
+
+// Values of Config.Land; the first is the default.
+const (
+	LandMerge  = "merge"
+	LandReview = "review"
+)
+
+// ByReview reports whether work lands by review on a forge.
+func (c *Config) ByReview() bool { return c.Land == LandReview }
+
+// MostOpen returns how many requests of loops may be open at once.
+func (c *Config) MostOpen() int { return cmp.Or(c.Review.Open, 6) }
 
 // TokenPrice is the price of a million tokens, in US dollars.
 type TokenPrice struct {

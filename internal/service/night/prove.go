@@ -7,15 +7,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
-	"time"
 
 	"stig/internal/beads"
-	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/gate"
 	"stig/internal/git"
-	"stig/internal/process"
 	"stig/internal/service"
 	"stig/internal/visible"
 	"stig/internal/workspace"
@@ -34,7 +30,7 @@ func (u *Unlanded) proven(ctx context.Context, a *workspace.Run, store beads.Pla
 	there := a.Fresh(ctx, "land")
 	there.Dir, there.Progress, there.Terminal = dir, io.Discard, false
 	there.Store = filepath.Join(u.Place.Worktree, filepath.FromSlash(u.Place.Store))
-	if err := u.setUp(ctx, a, store, dir, done.landing); err != nil {
+	if err := service.SetUp(ctx, a, store, dir, done.Issues...); err != nil {
 		return err
 	}
 	for _, one := range done.landing {
@@ -77,37 +73,4 @@ func passes(ctx context.Context, a *workspace.Run, id string) error {
 		}
 	}
 	return refused
-}
-
-// setUpLimit limits the setup of a tree for checks.
-const setUpLimit = time.Hour
-
-// setUp runs in a tree the setup commands from the profiles of the actors who did the work.
-func (u *Unlanded) setUp(ctx context.Context, a *workspace.Run, store beads.Place, dir string, landing []service.UnlandedIssue) error {
-	runs, _, err := u.Place.Runs(time.Time{})
-	if err != nil {
-		return err
-	}
-	ran := map[string]bool{"": true}
-	for _, r := range runs {
-		if !slices.ContainsFunc(landing, func(one service.UnlandedIssue) bool { return one.ID == r.Issue && r.Issue != "" }) {
-			continue
-		}
-		p, err := clone.LoadProfile(filepath.Dir(store.Dir), r.Actor)
-		if err != nil || ran[p.Setup] {
-			continue // no profile, or already run
-		}
-		ran[p.Setup] = true
-		if trust, err := a.TrustsActor(ctx, p); err != nil || !trust.Agreed {
-			return cmp.Or(err, error(&fault.Error{Code: fault.Found, Reason: r.Actor + ": the setup command in its profile is not trusted", Hint: "read it, then type stig trust"}))
-		}
-		result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", p.Setup}, Dir: dir, Env: a.EnvironFor(), Limit: setUpLimit})
-		if err == nil && result.Exit != 0 {
-			err = &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("setup of %s: exit %d: %s", r.Actor, result.Exit, visible.HideSecrets(visible.OneLine(string(result.Stderr)))), Hint: "nothing was changed"}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
