@@ -31,6 +31,7 @@ const (
 	HeldByComplete   HoldKind = "complete"    // its children are closed, and it is to be closed itself
 	HeldByEnds       HoldKind = "undone"      // its children are closed, and none was done
 	HeldByQuestion   HoldKind = "question"    // waits for a person's answer
+	HeldByReview     HoldKind = "review"      // its work is done, and waits for reviewers; Raw has the request
 	HeldByLease      HoldKind = "lease"       // somebody works on it in another work tree
 	HeldByAssignee   HoldKind = "assignee"    // it is somebody else's
 )
@@ -90,6 +91,8 @@ func (h Hold) Words(i int, name func(i int) string) string {
 		return "is not finished by its children: " + raw
 	case HeldByQuestion:
 		return "has an unanswered question"
+	case HeldByReview:
+		return "is " + raw
 	case HeldByLease:
 		return "is held in another work tree"
 	case HeldByAssignee:
@@ -262,6 +265,11 @@ func (g *Graph) holdsOf(i int, w Worker) (list []Hold) {
 	list = append(list, g.byChildren(i)...)
 	if w.Asked != nil && w.Asked(i) {
 		add(Hold{Kind: HeldByQuestion, On: none, Through: i})
+	}
+	if w.Reviewed != nil {
+		if words := w.Reviewed(i); words != "" {
+			add(Hold{Kind: HeldByReview, On: none, Through: i, Raw: words})
+		}
 	}
 	if w.Held != nil && w.Held(i) {
 		add(Hold{Kind: HeldByLease, On: none, Through: i})

@@ -18,6 +18,7 @@ const (
 	StateEpic       State = "epic"     // has unclosed children, which are its work, or children of which none was done
 	StateComplete   State = "complete" // all its children are closed, and not all undone: to be closed itself
 	StateAsked      State = "asked"    // waits for a person's answer
+	StateReview     State = "review"   // its work is done, and waits for reviewers
 	StateHeld       State = "held"     // open here, and somebody works on it in another work tree
 	StateAssigned   State = "assigned" // open, and assigned to somebody else
 	StateClosed     State = "closed"
@@ -33,6 +34,9 @@ type Worker struct {
 	MayTake func(name string) bool
 	// Asked reports whether an issue has an unanswered question; nil means never.
 	Asked func(i int) bool
+	// Reviewed describes the request for review that an issue waits for; "" for none; nil means
+	// never.
+	Reviewed func(i int) string
 	// Held reports whether somebody works on an issue elsewhere, so that it cannot be claimed;
 	// nil means never.
 	Held func(i int) bool
@@ -64,6 +68,8 @@ func (g *Graph) State(i int, w Worker) State {
 		return StateEpic
 	case w.Asked != nil && w.Asked(i):
 		return StateAsked
+	case w.Reviewed != nil && w.Reviewed(i) != "":
+		return StateReview
 	case w.Held != nil && w.Held(i):
 		return StateHeld
 	case w.isOthers(issue):
@@ -121,7 +127,7 @@ func (t *Tally) Add(s State) {
 		t.Epics++
 	case StateComplete:
 		t.Complete++
-	case StateAsked:
+	case StateAsked, StateReview:
 		t.Asked++
 	case StateAssigned, StateHeld:
 		t.Assigned++

@@ -157,7 +157,7 @@ func (b *Briefing) unwritable() string {
 func (b *Briefing) stand(a assembly, i int, req Request, rules Rules) {
 	name := func(i int) string { return a.file.At(i).ID }
 	b.stands = a.graph.Standing(i, dag.Worker{Now: rules.Now, Name: req.Reader, MayTake: req.MayTake,
-		Asked: func(int) bool { return b.asks() }, Held: func(int) bool { return b.Held != nil }})
+		Asked: func(int) bool { return b.asks() }, Reviewed: func(int) string { return signals.InReview(a.doc) }, Held: func(int) bool { return b.Held != nil }})
 	b.State, b.Holds = b.stands.State, append([]string{}, b.stands.Words(i, name)...)
 	rest := b.stands
 	rest.Holds = slices.DeleteFunc(slices.Clone(rest.Holds), func(h dag.Hold) bool {

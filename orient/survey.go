@@ -168,6 +168,7 @@ func NewSurvey(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) 
 	s.alarm = newAlerts(f, g, rules, func(i int) (summary, error) { return list[i], nil })
 	s.returned, s.held = req.Left, req.Held
 	s.worker = dag.Worker{Now: rules.Now, Name: cmp.Or(req.Actor, req.As), MayTake: req.MayTake, Asked: func(i int) bool { return list[i].Holds(s.worker.Name) }}
+	s.worker.Reviewed = func(i int) string { return list[i].Review }
 	s.worker.Held = func(i int) bool { _, held := req.Held[f.At(i).ID]; return held }
 	survey := &Survey{As: req.As, Omitted: []Omission{}}
 	survey.Counts, survey.statuses = s.counts()

@@ -12,8 +12,9 @@ import (
 type Summary struct {
 	Cynefin  string
 	Surprise float64
-	Rated    bool // has a surprise
-	Asks     bool // has an unanswered question
+	Rated    bool   // has a surprise
+	Asks     bool   // has an unanswered question
+	Review   string // the request that it waits for; "" for none
 
 	only string // the workers whom the questions hold back, a line each; "" if they hold back everybody
 }
@@ -31,7 +32,7 @@ func Note(doc *notes.Doc, table *Table) Summary {
 	return Summary{
 		Cynefin:  strings.Clone(table.Value(Cynefin)),
 		Surprise: table.Number(), Rated: table.Has(Surprise),
-		Asks: Asks(doc, table), only: only(doc),
+		Asks: Asks(doc, table), only: only(doc), Review: InReview(doc),
 	}
 }
 

@@ -59,6 +59,14 @@ func (r Review) Words() string {
 	return text
 }
 
+// InReview describes the request that an issue waits for; "" for none.
+func InReview(d *notes.Doc) string {
+	if r, ok := LastReview(d); ok && r.Waits() {
+		return r.Words()
+	}
+	return ""
+}
+
 // fields are the lines of a section, in order.
 func (r *Review) fields() []reviewField {
 	return []reviewField{

@@ -134,6 +134,7 @@ func setUp(env *testscript.Env) error {
 		return err
 	}
 	env.Values["listener"] = new(*listener)
+	env.Values["forge"] = new(forgeHolder)
 	env.Setenv("HOME", home)
 	harbor := fromHere("..", "..", "examples", "harbor")
 	env.Setenv("HARBOR", harbor)
@@ -166,6 +167,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"ran":       ran,
 		"event":     event,
 		"repo":      repo,
+		"forge":     forgeOf,
 	}
 }
 

@@ -8,6 +8,7 @@ type Outcome string
 // The outcomes, as in run records.
 const (
 	OutcomeClosed   Outcome = "closed"
+	OutcomeInReview Outcome = "in-review" // it is proved, and reviewers read it
 	OutcomeWaiting  Outcome = "waiting"   // a person was asked
 	OutcomeAdvanced Outcome = "advanced"  // it left a checkpoint and is not done
 	OutcomeRejected Outcome = "rejected"  // the gate failed, or its work conflicts

@@ -204,9 +204,9 @@ func contains(list []string, issue string, only ...string) bool {
 // DefaultBranch is stig's copy of the remote's default branch, where work goes by review.
 const DefaultBranch = namespace + "/default"
 
-// RemoteURL returns the address to which git pushes for a remote.
+// RemoteURL returns the address of a remote, as the configuration of git has it.
 func RemoteURL(ctx context.Context, o WorktreeOptions, remote string) (string, error) {
-	result, err := Client{Dir: o.Root, Env: o.Git.Env}.Run(ctx, "remote", "get-url", "--push", "--", remote)
+	result, err := Client{Dir: o.Root, Env: o.Git.Env}.Run(ctx, "config", "--get", "remote."+remote+".url")
 	if err == nil && result.Exit != 0 {
 		err = &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("no remote %q, to which work goes for review", remote), Hint: "type git remote add " + visible.Quoted(remote) + " URL"}
 	}

@@ -91,7 +91,7 @@ func (l *loop) conclude(ctx context.Context, r *Run) (observation, error) {
 	if r.outcome != clone.OutcomeSilent {
 		l.silent = 0
 	}
-	if r.Heard && (r.outcome == clone.OutcomeClosed || r.outcome.IsPass() || r.outcome == clone.OutcomeWaiting || r.outcome == clone.OutcomeUnproven) {
+	if r.Heard && (r.outcome == clone.OutcomeClosed || r.outcome.IsPass() || r.outcome == clone.OutcomeWaiting || r.outcome == clone.OutcomeUnproven || r.outcome == clone.OutcomeInReview) {
 		l.heard[r.Issue] = r.Started
 	}
 	if r.hint != "" && r.outcome == clone.OutcomeLater {

@@ -150,7 +150,11 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 		return sawUnproven, err
 	}
 	after := context.WithoutCancel(ctx)
-	if r.tree != nil {
+	if l.byReview() {
+		if sent, err := l.send(after, r, record, gated, done); sent || err != nil {
+			return sawInReview, err
+		}
+	} else if r.tree != nil {
 		if err := r.tree.Land(after); err != nil {
 			return "", err
 		}
@@ -163,16 +167,22 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 	if err := l.record(&r.Run); err != nil {
 		return "", err
 	}
-	if done != "" {
-		if _, err := service.Checkpoint(after, l.fresh(after, ""), service.CheckpointRequest{ID: r.Issue, Estimate: signals.Estimate{Done: done}}); err != nil {
-			l.app.Warn("%s: what was done was not recorded in the issue: %v", r.Issue, err) // the close reason has it
-		}
-	}
+	l.keepDone(after, r, done)
 	if _, err := gated.Close(after); err != nil {
 		return l.keptOpen(after, r, err)
 	}
 	l.commitStore(after, r)
 	return sawClosed, nil
+}
+
+// keepDone records what was done in the issue of a run; "" for nothing to add.
+func (l *loop) keepDone(ctx context.Context, r *Run, done string) {
+	if done == "" {
+		return
+	}
+	if _, err := service.Checkpoint(ctx, l.fresh(ctx, ""), service.CheckpointRequest{ID: r.Issue, Estimate: signals.Estimate{Done: done}}); err != nil {
+		l.app.Warn("%s: what was done was not recorded in the issue: %v", r.Issue, err) // the reason of the close has it
+	}
 }
 
 // mostChanged is how many paths a message lists.

@@ -80,6 +80,7 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 		l.wait(ctx, nil, until, nil)
 		return false, nil
 	}
+	l.synchronize(ctx)
 	asked, err := l.followBranch(ctx)
 	if err != nil {
 		return false, err
@@ -118,6 +119,8 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 func (l *loop) sayIdle(s sensed) {
 	switch {
 	case l.idle:
+	case s.full:
+		l.tell("", "waiting for reviewers: %s of loops are open, the most that review.open allows", visible.Counted(l.app.Config.MostOpen(), "request"))
 	case s.asked > 0 && !s.next.IsZero():
 		l.tell("", "nothing to take before %s; waiting; unanswered questions: %d", l.at(s.next), s.asked)
 	case s.asked > 0:
@@ -356,6 +359,10 @@ func (l *loop) empty(s sensed) bool {
 		l.done.Reason = id + " is closed"
 	case !s.next.IsZero():
 		l.done.Reason = "nothing to take before " + s.next.UTC().Format(time.DateTime) + " UTC"
+	case s.full:
+		l.done.Reason = "waiting for reviewers: as many requests are open as review.open allows"
+	case s.inReview > 0:
+		l.done.Reason = visible.Counted(s.inReview, "issue") + " in review"
 	case len(s.marked) > 0:
 		l.done.Reason = s.unmerged()
 	case len(s.left) > 0:

@@ -226,6 +226,7 @@ type loop struct {
 	heard   map[string]time.Time // issues of ended runs with their start: earlier inbox items are to be acknowledged
 
 	records  clone.RunLog
+	synced   time.Time // when it last asked the forge
 	inbox    inbox
 	watched  *watching     // watches what the repository shares; nil before the first run
 	tried    bool          // its place has been tried

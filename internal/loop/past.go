@@ -49,7 +49,7 @@ func PastOf(runs []clone.Run, now time.Time) map[string]*Past {
 
 func (p *Past) add(r *clone.Run, now time.Time) {
 	o := clone.Outcome(r.Outcome)
-	if r.Asked && !r.Spared || o == clone.OutcomeClosed || o == clone.OutcomeWaiting || p.By == nil {
+	if r.Asked && !r.Spared || o == clone.OutcomeClosed || o == clone.OutcomeWaiting || o == clone.OutcomeInReview || p.By == nil {
 		p.By = map[string]*Tries{} // what any worker did before no longer counts
 	}
 	t := p.By[r.Actor]
@@ -73,7 +73,7 @@ func (t *Tries) add(r *clone.Run, now time.Time) {
 	}
 	t.Last, t.Asked = r, r.Asked && r.Spared
 	switch {
-	case r.Asked, o == clone.OutcomeClosed, o == clone.OutcomeWaiting:
+	case r.Asked, o == clone.OutcomeClosed, o == clone.OutcomeWaiting, o == clone.OutcomeInReview:
 	case o.IsFailure():
 		t.Attempts++
 		t.Failures = append(t.Failures, *r)

@@ -198,6 +198,9 @@ func (l *loop) beginBranch(ctx context.Context) error {
 	if l.trees == nil {
 		return nil
 	}
+	if l.byReview() {
+		return l.beginAtDefault(ctx)
+	}
 	at, _ := l.code.Ref("refs/heads/" + l.trees.Onto)
 	if at != "" && l.place.Followed(l.trees.Onto).Branch != "" {
 		return nil

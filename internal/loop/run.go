@@ -82,6 +82,7 @@ const (
 	sawBeat            observation = "exit 0 without an issue"
 	sawKept            observation = "committed"
 	sawReview          observation = "committed, and not to be landed"
+	sawInReview        observation = "a request for review is open"
 	sawClosed          observation = "closed, by the command or after landing"
 	sawLost            observation = "the issue is not this worker's any more"
 	sawRefused         observation = "a hook, the merge or the gate refuses the work"
@@ -155,6 +156,7 @@ var transitions = []transition{
 	{from: runWorked, on: sawKept, to: runOffered},
 
 	{from: runOffered, on: sawClosed, to: runJudged, outcome: clone.OutcomeClosed, do: (*loop).putAway}, // others may land meanwhile
+	{from: runOffered, on: sawInReview, to: runJudged, outcome: clone.OutcomeInReview},
 	{from: runOffered, on: sawBlocked, to: runJudged, outcome: clone.OutcomeWaiting},
 	{from: runOffered, on: sawUnclosable, to: runJudged, outcome: clone.OutcomeAdvanced},
 	{from: runOffered, on: sawCriteriaChanged, to: runAsking, outcome: clone.OutcomeWaiting},

@@ -15,6 +15,7 @@ import (
 	"stig/internal/service"
 	"stig/internal/visible"
 	"stig/orient"
+	"stig/signals"
 )
 
 // sensed is what a loop can do now, found without starting anything.
@@ -26,6 +27,8 @@ type sensed struct {
 	asked     int            // issues that wait for an answer
 	left      []string       // issues that this worker leaves to others after its tries
 	others    []clone.Lease  // of other loops on their issues
+	inReview  int            // issues that wait for reviewers
+	full      bool           // as many requests are open as the configuration allows
 	marked    map[string]int // branch → number of issues closed there that this store does not show yet
 }
 
@@ -72,7 +75,12 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 		l.once(err.Error()) // the unreadable part was set aside
 	}
 	judge.InStore = service.Shows(file)
-	p := picker{loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]clone.Lease{}, held: map[string]bool{}, fresh: map[string]time.Time{}, probation: clone.OnProbation(runs, l.name)}
+	requested, err := l.requested(file)
+	if err != nil {
+		return s, err
+	}
+	s.full = l.byReview() && len(requested) >= l.app.Config.MostOpen()
+	p := picker{requested: requested, loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]clone.Lease{}, held: map[string]bool{}, fresh: map[string]time.Time{}, probation: clone.OnProbation(runs, l.name)}
 	for _, lease := range claims.Leases {
 		p.leases[lease.Issue] = lease
 		p.held[lease.Issue] = lease.Actor != l.name && judge.Holds(lease)
@@ -131,9 +139,10 @@ type picker struct {
 	own    map[string]clone.Run // the actor's last run on each issue
 	leases map[string]clone.Lease
 
-	probation bool                 // the worker is on probation
-	held      map[string]bool      // issues held by others, here or in another work tree
-	fresh     map[string]time.Time // until when a person may undo their answer on an issue
+	probation bool                      // the worker is on probation
+	held      map[string]bool           // issues held by others, here or in another work tree
+	requested map[string]signals.Review // issues with an open request
+	fresh     map[string]time.Time      // until when a person may undo their answer on an issue
 	closed    func(issue string) (clone.Done, bool)
 	matcher
 }
@@ -145,6 +154,12 @@ func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []Candidate, er
 		waits, e := orient.Pending(p.file, []int{i}, p.name, p.app.Schema)
 		err = errors.Join(err, e)
 		return e == nil && waits[0]
+	}
+	worker.Reviewed = func(i int) string {
+		if r := p.requested[p.file.At(i).ID]; r.Waits() {
+			return r.Words()
+		}
+		return ""
 	}
 	free := 0
 	for rank, i := range graph.Ready(p.now) {
@@ -163,11 +178,16 @@ func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []Candidate, er
 		switch graph.State(i, worker) {
 		case dag.StateAsked:
 			p.asked++
+		case dag.StateReview:
+			p.inReview++
 		case dag.StateHeld:
 			if mark, closed := p.closed(id); closed && !p.held[id] {
 				p.marked[mark.Branch]++
 			}
 		case dag.StateReady:
+			if _, answers := p.requested[id]; p.full && !answers {
+				continue
+			}
 			if c, ok := p.candidate(id, rank, KindReady); ok {
 				if !c.Held && !c.Until.After(p.now) {
 					free++
@@ -220,7 +240,7 @@ func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool
 	}
 	if last, ran := p.own[id]; ran {
 		c.Kind = KindOwn
-		if o := clone.Outcome(last.Outcome); o == clone.OutcomeWaiting || last.Asked || o == clone.OutcomeRejected || o == clone.OutcomeRegated {
+		if o := clone.Outcome(last.Outcome); o == clone.OutcomeWaiting || o == clone.OutcomeInReview || last.Asked || o == clone.OutcomeRejected || o == clone.OutcomeRegated {
 			c.Kind = KindAnswer
 		}
 	}

@@ -171,6 +171,8 @@ func (p *planner) standing(i int) string {
 		return "deferred"
 	case dag.StateAsked:
 		return "waits for an answer"
+	case dag.StateReview:
+		return "in review"
 	case dag.StateHeld:
 		return "held in another work tree"
 	case dag.StateAssigned:

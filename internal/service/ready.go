@@ -166,6 +166,11 @@ func worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready [
 		assigned = assigned || file.At(i).Assignee != ""
 	}
 	w.Asked = func(i int) bool { return asked[i] }
+	requests, err := inReview(file, ready)
+	if err != nil {
+		return w, nil, err
+	}
+	w.Reviewed = func(i int) string { return requests[i] }
 	if as == "" && assigned {
 		w.Name, err = a.ActorName(ctx)
 	}
@@ -173,6 +178,21 @@ func worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready [
 	held = Held(a, file, now)
 	w.Held = func(i int) bool { _, ok := held[file.At(i).ID]; return ok }
 	return w, held, err
+}
+
+// inReview describes the requests that issues wait for, by index.
+func inReview(file *beads.Snapshot, issues []int) (map[int]string, error) {
+	words, reader := map[int]string{}, file.Reader()
+	for _, i := range issues {
+		text, err := reader.Notes(file.At(i), signals.ReviewSection)
+		if err != nil {
+			return nil, err
+		}
+		if text != "" {
+			words[i] = signals.InReview(notes.Parse(text))
+		}
+	}
+	return words, nil
 }
 
 // reader returns the reader of a survey: as, or else the actor. The actor is looked up only if
@@ -286,6 +306,8 @@ func (r ReadyRow) Place() string {
 	switch {
 	case r.State == dag.StateAsked:
 		parts = append(parts, "waits for an answer")
+	case r.State == dag.StateReview:
+		parts = append(parts, strings.TrimPrefix(r.Holds[0], "is "))
 	case r.State == dag.StateHeld:
 		parts = append(parts, r.Held.Words())
 	case r.State == dag.StateAssigned:

@@ -138,7 +138,7 @@ func (u *Unlanded) add(onto string, unit git.Unit) {
 // LandHint returns how many issues are to land, and the command to type; "" if there are none,
 // on error, and in the run of a worker.
 func LandHint(ctx context.Context, a *workspace.Run, store beads.Place, onto string) (found, command string) {
-	if a.Getenv("STIG_RUN") != "" || !process.Finder("", a.Getenv)("git") {
+	if a.Getenv("STIG_RUN") != "" || a.Config.ByReview() || !process.Finder("", a.Getenv)("git") {
 		return "", ""
 	}
 	u, err := FindUnlanded(ctx, a, store, onto, false)

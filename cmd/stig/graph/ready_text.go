@@ -34,7 +34,7 @@ func heldWords(held []service.ReadyRow) string {
 		state dag.State
 		words string
 	}{
-		{dag.StateAssigned, "assigned to others"}, {dag.StateHeld, "held in other work trees"}, {dag.StateAsked, "waiting for an answer"},
+		{dag.StateAssigned, "assigned to others"}, {dag.StateHeld, "held in other work trees"}, {dag.StateAsked, "waiting for an answer"}, {dag.StateReview, "in review"},
 		{dag.StateEpic, "with unclosed children"}, {dag.StateComplete, "to close, since all its children are closed"},
 	} {
 		if n := count[of.state]; n > 0 {

@@ -14,12 +14,14 @@ import (
 	"stig/internal/service/night"
 	"stig/internal/visible"
 	"stig/internal/workspace"
+	"stig/signals"
 )
 
 // landing is the flags of stig land.
 type landing struct {
 	night.LandRequest
 	diff, revert, reason string
+	sync                 bool
 }
 
 // LandCommand returns stig land.
@@ -35,14 +37,21 @@ func LandCommand(a *cli.App) *cobra.Command {
 			"in which only the store may have changes. If a check fails or the work conflicts, nothing\n" +
 			"changes. stig pushes nothing.\n\n" +
 			"--revert takes back the work on an issue, landed or not, and reopens the issue: the next run\n" +
-			"gets the reason as feedback, and starts from scratch.",
-		Example: "  stig land\n  stig land demo-1 demo-2\n  stig land --all --commit\n  stig land --diff demo-1\n  stig land --revert demo-1 --reason \"the page is blank in Firefox\"",
+			"gets the reason as feedback, and starts from scratch.\n\n" +
+			"Where .stig.cue says land: \"review\", work lands on a forge instead: each proved issue has a\n" +
+			"request for review. --sync asks the forge what became of the requests: it closes the issues\n" +
+			"whose change is on the default branch, reopens those whose change was reverted there, and\n" +
+			"gives remarks of reviewers who may write to the repository to the workers. Loops do the same.",
+		Example: "  stig land\n  stig land demo-1 demo-2\n  stig land --all --commit\n  stig land --diff demo-1\n  stig land --revert demo-1 --reason \"the page is blank in Firefox\"\n  stig land --sync",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.IDs = args
 			if err := r.check(); err != nil {
 				return err
 			}
 			switch {
+			case r.sync:
+				done, err := night.Sync(cmd.Context(), a.Run, r.DryRun)
+				return a.Result("land-synced", done, err, func() error { return a.Print(syncedText(done)) })
 			case r.diff != "":
 				text, err := night.Diff(cmd.Context(), a.Run, r.diff, r.Onto)
 				return a.Result("land-diff", struct {
@@ -65,6 +74,7 @@ func LandCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&r.revert, "revert", "", "revert the work on `ID`, and reopen the issue")
 	flags.StringVar(&r.reason, "reason", "", "say `WHY` it is reverted")
 	flags.StringVar(&r.Onto, "onto", "", "the `BRANCH` that work --onto named (default "+git.WorkBranch+")")
+	flags.BoolVar(&r.sync, "sync", false, "close issues whose requests for review have landed")
 	flags.BoolVar(&r.Commit, "commit", false, "also commit the store, and nothing else")
 	cli.Filters(cmd, "onto", "diff", "revert")
 	a.Writes(cmd, &r.DryRun)
@@ -74,14 +84,18 @@ func LandCommand(a *cli.App) *cobra.Command {
 
 // check refuses flags that cannot be used together.
 func (r *landing) check() error {
-	asked := []bool{len(r.IDs) > 0, r.All, r.diff != "", r.revert != ""}
+	asked := []bool{len(r.IDs) > 0, r.All, r.diff != "", r.revert != "", r.sync}
 	if n := len(slices.DeleteFunc(asked, func(yes bool) bool { return !yes })); n > 1 {
-		return workspace.Usage("land: issues, --all, --diff and --revert cannot be used together", "give one of them")
+		return workspace.Usage("land: issues, --all, --diff, --revert and --sync cannot be used together", "give one of them")
 	}
 	return nil
 }
 
 func showUnlanded(ctx context.Context, a *cli.App, onto string) error {
+	if _, err := a.Discover(); err == nil && a.Config.ByReview() && onto == "" {
+		done, err := night.Requests(a.Run)
+		return a.Result("land-synced", done, err, func() error { return a.Print(syncedText(done)) })
+	}
 	u, err := night.ToLand(ctx, a.Run, onto)
 	return a.Result("unlanded", u, err, func() error {
 		if len(u.Issues) == 0 {
@@ -145,6 +159,39 @@ func landedText(d *night.Landed) string {
 		fmt.Fprintf(&text, "committed the store: %.12s\n", d.Committed)
 	}
 	return text.String()
+}
+
+func syncedText(d *night.Synced) string {
+	var text strings.Builder
+	for _, one := range d.Issues {
+		what := string(one.State)
+		switch {
+		case one.Did == night.DidNothing && (one.State == signals.ReviewLanded || one.State == signals.ReviewReverted) && one.Why == "":
+			continue // it is over
+		case one.Did == night.DidMark:
+			what = "marked ready for review"
+		case one.Did == night.DidFeed:
+			what = "reviewers' remarks were given to the worker"
+		case one.Did == night.DidAsk:
+			what = "a person was asked"
+		case one.Did != night.DidNothing:
+			what = string(one.Did)
+		}
+		if d.DryRun && one.Did != night.DidNothing {
+			what = "would be: " + what
+		}
+		if one.Why != "" {
+			what += ": " + one.Why
+		}
+		fmt.Fprintf(&text, "%s  #%d  %s\n", one.ID, one.Request, what)
+		if len(one.Others) > 0 {
+			fmt.Fprintf(&text, "  not given to workers: remarks of %s, who may not write to the repository; see %s\n", strings.Join(one.Others, ", "), one.URL)
+		}
+	}
+	if text.Len() == 0 {
+		return "no request is open\n"
+	}
+	return workspace.Visible(text.String())
 }
 
 func revertedText(d *night.Reverted) string {

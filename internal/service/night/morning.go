@@ -389,6 +389,9 @@ func (g *gathering) landing(ctx context.Context) error {
 	if err != nil || code.Root == "" {
 		return err // without a repository there is nothing to land
 	}
+	if g.app.Config.ByReview() {
+		return g.inReview()
+	}
 	switch u, err := service.FindUnlanded(ctx, g.app, g.file.Place(), "", false); {
 	case fault.Is(err, fault.NoRevision): // no commit yet
 		return nil
@@ -400,6 +403,20 @@ func (g *gathering) landing(ctx context.Context) error {
 	}
 	g.ToLand.Text, g.ToLand.Command = service.LandHint(ctx, g.app, g.file.Place(), "")
 	return nil
+}
+
+// inReview counts the issues with a request that is open as far as the store says.
+func (g *gathering) inReview() error {
+	list, reviews, err := ListRequested(g.file)
+	for i, one := range list {
+		if reviews[i].IsRequested() && !g.isClosed(one.ID) {
+			g.ToLand.Issues++
+		}
+	}
+	if g.ToLand.Issues > 0 {
+		g.ToLand.Text, g.ToLand.Command = visible.Counted(g.ToLand.Issues, "issue")+" in review", "stig land --sync"
+	}
+	return err
 }
 
 func (g *gathering) cost() {

@@ -1,0 +1,163 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/git"
+	"stig/internal/service"
+	"stig/internal/service/night"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/notes"
+	"stig/signals"
+)
+
+// byReview reports whether the work of the loop lands by review on a forge.
+func (l *loop) byReview() bool {
+	return l.trees != nil && !l.NoClose && l.app.Config.ByReview()
+}
+
+// beginAtDefault makes the branch for results follow the forge's default branch, of which stig
+// keeps a copy: what is merged there comes to the next work.
+func (l *loop) beginAtDefault(ctx context.Context) error {
+	site, err := night.OpenSite(ctx, l.fresh(ctx, ""))
+	if err != nil {
+		return err
+	}
+	tip, err := site.Fetch(ctx)
+	if err != nil {
+		return err
+	}
+	at, _ := l.code.Ref("refs/heads/" + l.trees.Onto)
+	if at == "" {
+		if err := git.MoveOnto(ctx, *l.trees, "begin at "+git.DefaultBranch, "", tip); err != nil {
+			return err
+		}
+	}
+	if l.place.Followed(l.trees.Onto).Branch == git.DefaultBranch {
+		return nil
+	}
+	if at != "" {
+		base, err := l.app.GitIn(l.code.Root).Run(ctx, "merge-base", tip, at)
+		if tip = strings.TrimSpace(string(base.Stdout)); err != nil || tip == "" {
+			return err
+		}
+	}
+	return l.place.Follow(l.trees.Onto, clone.Followed{Branch: git.DefaultBranch, Tip: tip})
+}
+
+// syncEvery is how often a loop asks the forge.
+const syncEvery = time.Minute
+
+// synchronize compares the requests with the forge, unless that was done lately. The forge may
+// be away: the loop goes on.
+func (l *loop) synchronize(ctx context.Context) {
+	now := l.now()
+	if !l.byReview() || now.Sub(l.synced) < syncEvery && !now.Before(l.synced) {
+		return
+	}
+	l.synced = now
+	done, err := night.Sync(ctx, l.fresh(ctx, ""), false)
+	if err != nil {
+		l.once("the forge cannot be asked: " + visible.OneLine(visible.HideSecrets(err.Error())))
+		return
+	}
+	for _, one := range done.Issues {
+		if one.Did != night.DidNothing {
+			l.tell(one.ID, "request #%d: %s", one.Request, strings.TrimSuffix(string(one.Did)+": "+one.Why, ": "))
+		}
+	}
+}
+
+// requested returns the issues with a request that is open as far as the store says.
+func (l *loop) requested(file *beads.Snapshot) (map[string]signals.Review, error) {
+	if !l.byReview() {
+		return nil, nil
+	}
+	list, reviews, err := night.ListRequested(file)
+	open := map[string]signals.Review{}
+	for i, one := range list {
+		if at, ok := file.Index(one.ID); ok && reviews[i].IsRequested() && !beads.IsClosed(file.At(at).Status) {
+			open[one.ID] = reviews[i]
+		}
+	}
+	return open, err
+}
+
+// send sends proved work to the forge and opens a request for it. sent is false if it changes
+// nothing there.
+func (l *loop) send(ctx context.Context, r *Run, record *beads.Record, gated *service.PendingClose, done string) (sent bool, err error) {
+	site, err := night.OpenSite(ctx, l.fresh(ctx, ""))
+	if err != nil {
+		return false, err
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
+	was, _ := signals.LastReview(doc)
+	_, tip := r.tree.Landing()
+	next, err := site.Publish(ctx, night.ReviewWork{
+		Issue: r.Issue, Title: record.Text(beads.Title), Body: l.requestBody(ctx, r, record, gated, site.Default), Branch: r.Branch, Commit: tip, Was: was,
+	})
+	if err != nil || next.Number == 0 {
+		return false, err
+	}
+	l.keepDone(ctx, r, done)
+	if r.left.closed {
+		if _, err := service.Reopen(ctx, l.fresh(ctx, ""), service.ReopenRequest{ID: r.Issue, Reason: "it closes once its request is merged"}); err != nil {
+			return false, err
+		}
+	}
+	if _, err := night.SetReview(ctx, l.fresh(ctx, ""), r.Issue, false, func(signals.Review) (signals.Review, bool) { return next, true }, nil); err != nil {
+		return false, err
+	}
+	r.Why = fmt.Sprintf("request #%d: %s", next.Number, next.URL)
+	return true, nil
+}
+
+// requestBody describes the work of a run to its reviewers.
+func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, gated *service.PendingClose, onto string) string {
+	var text strings.Builder
+	section := func(heading, body string) {
+		if body = strings.TrimSpace(body); body != "" {
+			text.WriteString("## " + heading + "\n\n" + body + "\n\n")
+		}
+	}
+	section("What and why", record.Text(beads.Description))
+	doc := notes.Parse(record.Text(beads.Notes))
+	if last, ok := signals.LastEstimate(doc); ok {
+		said := signals.ReadEstimate(last.Body)
+		section("Done", said.Done)
+		section("Learned", said.Learned)
+	}
+	if table := signals.Read(doc, l.app.Schema); table.Has(signals.Surprise) {
+		section("Surprise", table.Value(signals.Surprise))
+	}
+	var checks strings.Builder
+	for _, o := range gated.Verdict().Outcomes() {
+		difference := o.Difference
+		if difference == "" {
+			difference = "not run before the work"
+		}
+		fmt.Fprintf(&checks, "- `%s`: passes (%s)\n", strings.ReplaceAll(visible.FirstLine(o.Text), "`", "'"), difference)
+	}
+	section("Acceptance criteria", checks.String())
+	section("Files", l.diffOf(ctx, r))
+	if edited := gated.Verdict().Edited(); len(edited) > 0 {
+		section("Changed among what the checks read", "- "+strings.Join(edited, "\n- "))
+	}
+	var spent clone.Spent
+	if runs, _, err := l.runs(); err == nil {
+		for _, one := range runs {
+			if one.Issue == r.Issue {
+				spent.Add(one)
+			}
+		}
+	}
+	section("Cost", spent.String())
+	fmt.Fprintf(&text, "Issue %s, run %s of %s. To check it: `stig check --against %s --verify`\n", r.Issue, r.ID, l.name, onto)
+	return visible.HideSecrets(workspace.Visible(text.String()))
+}

@@ -1,0 +1,499 @@
+package night
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/checkpoint"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/forge"
+	"stig/internal/git"
+	"stig/internal/service"
+	"stig/internal/service/traces"
+	"stig/internal/trace"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Synced says what became of the requests.
+type Synced struct {
+	Branch string `json:"branch"` // the default branch of the forge
+	Commit string `json:"commit"` // its commit
+	Issues []Requested  `json:"issues"`
+	DryRun bool   `json:"dry_run"`
+}
+
+// Requested is an issue with a request.
+type Requested struct {
+	ID      string              `json:"id"`
+	Title   string              `json:"title"`
+	Request int                 `json:"request"`
+	URL     string              `json:"url"`
+	State   signals.ReviewState `json:"state"`
+	Did     Did                 `json:"did"`
+	Why     string              `json:"why"`
+	Others  []string            `json:"others"` // accounts without write access whose remarks nobody gets
+}
+
+// Did is what a synchronization did.
+type Did string
+
+const (
+	DidNothing  Did = ""
+	DidClose    Did = "closed"
+	DidReopen   Did = "reopened"
+	DidAsk      Did = "asked"    // a person
+	DidFeed     Did = "feedback" // gave reviewers' remarks to the worker
+	DidMark     Did = "ready"    // marked the request ready for review
+	DidFail     Did = "failed"   // see Why
+	mostRounds      = 3          // batches of feedback before a person is asked
+	mostWords       = 4000       // characters of a remark
+	feedbackBy      = "review"   // the author of feedback
+	landedLimit     = 20         // commits kept of what landed
+)
+
+// ListRequested lists the issues with a request, as the store says.
+func ListRequested(file *beads.Snapshot) (list []Requested, reviews []signals.Review, err error) {
+	reader := file.Reader()
+	for _, issue := range file.All() {
+		if !issue.HasNotes {
+			continue
+		}
+		text, err := reader.Notes(issue, signals.ReviewSection)
+		if err != nil {
+			return nil, nil, err
+		}
+		if text == "" {
+			continue
+		}
+		if r, ok := signals.LastReview(notes.Parse(text)); ok {
+			list = append(list, Requested{ID: issue.ID, Title: issue.Title, Request: r.Number, URL: r.URL, State: r.State, Others: []string{}})
+			reviews = append(reviews, r)
+		}
+	}
+	return list, reviews, nil
+}
+
+// Requests lists the issues with a request, without asking the forge.
+func Requests(a *workspace.Run) (*Synced, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	list, _, err := ListRequested(file)
+	return &Synced{Issues: append([]Requested{}, list...)}, err
+}
+
+// syncing is one synchronization.
+type syncing struct {
+	*Site
+	tip    string
+	dryRun bool
+}
+
+// Sync compares the issues with requests with the forge and its default branch. It closes an
+// issue whose change is there, reopens one whose change was reverted, asks about a request that
+// was closed without a merge, and gives reviewers' remarks to the worker. What fails for one
+// issue is said of it, and the others go on.
+func Sync(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	list, reviews, err := ListRequested(file)
+	closed := map[string]bool{}
+	for _, issue := range file.All() {
+		closed[issue.ID] = beads.IsClosed(issue.Status)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	site, err := OpenSite(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	s := &syncing{Site: site, dryRun: dryRun}
+	if s.tip, err = site.Fetch(ctx); err != nil {
+		return nil, err
+	}
+	done := &Synced{Branch: site.Default, Commit: s.tip, Issues: append([]Requested{}, list...), DryRun: dryRun}
+	for again := true; again; { // what waits for another issue closes after it
+		again = false
+		for i := range done.Issues {
+			one := &done.Issues[i]
+			if one.Did != DidNothing && one.Did != DidFail {
+				continue
+			}
+			err := s.one(ctx, one, reviews[i], closed[one.ID])
+			if ctx.Err() != nil {
+				return done, context.Cause(ctx)
+			}
+			if err != nil {
+				one.Did, one.Why = DidFail, visible.OneLine(visible.HideSecrets(err.Error()))
+			}
+			again = again || one.Did == DidClose
+		}
+	}
+	return done, nil
+}
+
+// one handles one issue.
+func (s *syncing) one(ctx context.Context, one *Requested, r signals.Review, closed bool) error {
+	switch {
+	case len(r.Landed) > 0 && r.State == signals.ReviewLanded:
+		commit, subject, err := git.RevertOf(ctx, s.trees, s.tip, r.Landed)
+		if err != nil || commit == "" {
+			return err
+		}
+		return s.reverted(ctx, one, commit, subject, closed)
+	case r.State == signals.ReviewLanded || r.State == signals.ReviewReverted || closed && !r.IsRequested():
+		return nil
+	}
+	request, err := s.forge.Request(ctx, r.Number)
+	if err != nil {
+		return err
+	}
+	landed, by, err := s.landed(ctx, one.ID, r, request)
+	switch {
+	case err != nil:
+		return err
+	case landed:
+		commit, subject, err := git.RevertOf(ctx, s.trees, s.tip, by)
+		switch {
+		case err != nil:
+			return err
+		case commit != "":
+			return s.reverted(ctx, one, commit, subject, closed)
+		case closed: // by a process that was killed, or by a person
+			return s.set(ctx, one, DidNothing, toLanded(by), nil)
+		}
+		return s.close(ctx, one, r, by)
+	case closed:
+		return nil
+	case request.State == forge.StateMerged:
+		one.Why = fmt.Sprintf("merged, and its change is not on %s", s.Default)
+		return nil
+	case request.State == forge.StateClosed && r.State != signals.ReviewClosed:
+		return s.askOfClosed(ctx, one, r)
+	case request.State == forge.StateClosed:
+		return nil
+	}
+	return s.review(ctx, one, r, request)
+}
+
+// landed reports whether the change of an issue is on the default branch, and the commits that
+// brought it: by ancestry, patch id or trailer, or by the forge's word with a commit that is
+// there. The trailer counts only once the request is no longer open, since part of a change has
+// it too.
+func (s *syncing) landed(ctx context.Context, id string, r signals.Review, request forge.Request) (bool, []string, error) {
+	is, by, err := git.Delivered(ctx, s.trees, id, r.Base, r.Head, s.tip, request.State != forge.StateOpen)
+	if err != nil {
+		return false, nil, err
+	}
+	if request.Merge != "" {
+		there, err := git.Contains(ctx, s.trees, s.tip, request.Merge)
+		if err != nil {
+			return false, nil, err
+		}
+		if there {
+			is, by = true, append(by, request.Merge)
+		}
+	}
+	return is, by[:min(len(by), landedLimit)], err
+}
+
+// set changes the review of an issue, with what beside does in the same edit.
+func (s *syncing) set(ctx context.Context, one *Requested, did Did, next func(signals.Review) (signals.Review, bool), beside func(*beads.Tx) error) error {
+	after, err := SetReview(ctx, s.app, one.ID, s.dryRun, next, beside)
+	if err == nil && after.Changed {
+		one.Did, one.State = did, after.State
+	}
+	return err
+}
+
+// SetReview calls checkpoint.SetReview for the store of a run.
+func SetReview(ctx context.Context, a *workspace.Run, id string, dryRun bool, next func(signals.Review) (signals.Review, bool), beside func(*beads.Tx) error) (*checkpoint.Reviewed, error) {
+	store, options, err := a.ToWrite(ctx, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.SetReview(ctx, store, options, id, next, beside, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
+}
+
+// toLanded returns the change of a review that landed by some commits.
+func toLanded(by []string) func(signals.Review) (signals.Review, bool) {
+	return func(r signals.Review) (signals.Review, bool) {
+		r.State, r.Landed = signals.ReviewLanded, by
+		return r, true
+	}
+}
+
+// close closes an issue whose change is on the default branch, once its checks pass there.
+func (s *syncing) close(ctx context.Context, one *Requested, r signals.Review, by []string) error {
+	if s.dryRun {
+		one.Did = DidClose
+		return nil
+	}
+	gated, err := s.gate(ctx, one, r)
+	switch {
+	case fault.Is(err, fault.Waits):
+		one.Why = visible.OneLine(err.Error())
+		return nil
+	case err != nil:
+		return err
+	case !gated.Passed():
+		question := checkpoint.Question{Unclosed: true, Text: fmt.Sprintf("Its change is on %s, and its checks fail there: %s. Is the work at fault, or are they?\n\nThe request is %s.", s.Default, gated.Verdict().Summary(), one.URL)}
+		if err := s.ask(ctx, one.ID, question); err != nil {
+			return err
+		}
+		return s.set(ctx, one, DidAsk, toLanded(by), nil)
+	}
+	if _, err := gated.Close(ctx); err != nil {
+		return err
+	}
+	if err := s.set(ctx, one, DidClose, toLanded(by), nil); err != nil {
+		return err
+	}
+	s.tidy(ctx, one.ID)
+	return nil
+}
+
+// gate runs the checks of an issue on the default branch. What no check shows counts as shown by
+// the merge.
+func (s *syncing) gate(ctx context.Context, one *Requested, r signals.Review) (gated *service.PendingClose, err error) {
+	dir, remove, err := git.DetachedTree(ctx, s.trees, "review of "+one.ID, s.tip)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx))) }()
+	there := s.app.Fresh(ctx, s.app.Running)
+	there.Dir, there.Progress, there.Terminal, there.Store = dir, io.Discard, false, filepath.Dir(s.store.Dir)
+	if err := service.SetUp(ctx, s.app, s.store, dir, one.ID); err != nil {
+		return nil, err
+	}
+	reason := fmt.Sprintf("%s: landed on %s by request #%d", one.Title, s.Default, r.Number)
+	gated, err = service.Gate(ctx, there, one.ID, service.CloseOptions{Reason: reason})
+	if errors.Is(err, workspace.ErrNotRun) && gated != nil {
+		err = gated.Take(fmt.Sprintf("request #%d was merged", r.Number), string(s.forge.Kind()))
+	}
+	return gated, err
+}
+
+// tidy removes the work tree and the branch of a landed issue. Work that is nowhere else stays.
+func (s *syncing) tidy(ctx context.Context, id string) {
+	trees := s.trees
+	trees.Onto = git.DefaultBranch
+	list, err := git.Worktrees(ctx, trees)
+	for _, tree := range list {
+		if tree.Issue == id {
+			err = errors.Join(err, tree.Remove(ctx))
+		}
+	}
+	if err != nil && !fault.Is(err, fault.Refused) {
+		s.app.Note("%v", err)
+	}
+	service.RemoveLeftovers(ctx, s.app, s.store, id)
+}
+
+// reverted reopens an issue whose change was reverted on the default branch.
+func (s *syncing) reverted(ctx context.Context, one *Requested, commit, subject string, closed bool) error {
+	why := fmt.Sprintf("its change was reverted on %s by %.12s: %s", s.Default, commit, visible.OneLine(visible.HideSecrets(subject)))
+	if closed {
+		a := s.as(ctx)
+		if _, err := service.Reopen(ctx, a, service.ReopenRequest{ID: one.ID, Reason: why, DryRun: s.dryRun}); err != nil {
+			return err
+		}
+	}
+	one.Why = why
+	beside, err := s.leaving(ctx, one.ID, why, "")
+	if err != nil {
+		return err
+	}
+	return s.set(ctx, one, DidReopen, func(r signals.Review) (signals.Review, bool) {
+		is := r.State != signals.ReviewReverted
+		r.State = signals.ReviewReverted
+		return r, is
+	}, beside)
+}
+
+// askOfClosed asks what to do about a request that was closed without a merge.
+func (s *syncing) askOfClosed(ctx context.Context, one *Requested, r signals.Review) error {
+	remarks, err := s.forge.Remarks(ctx, r.Number)
+	if err != nil {
+		return err
+	}
+	remarks = slices.DeleteFunc(remarks, func(m forge.Remark) bool { return !m.Trusted })
+	text := fmt.Sprintf("Its request %s was closed without a merge. What should change?\n", one.URL)
+	if last := len(remarks) - 1; last >= 0 {
+		text += "\nThe last remark:\n\n" + said(remarks[last])
+	}
+	one.Why = "its request was closed without a merge"
+	if err := s.ask(ctx, one.ID, checkpoint.Question{Text: text, Unclosed: true}); err != nil {
+		return err
+	}
+	return s.set(ctx, one, DidAsk, func(r signals.Review) (signals.Review, bool) { r.State = signals.ReviewClosed; return r, true }, nil)
+}
+
+// ask asks a person, unless the same question waits.
+func (s *syncing) ask(ctx context.Context, id string, q checkpoint.Question) error {
+	_, err := service.Escalate(ctx, s.as(ctx), service.EscalateRequest{ID: id, Question: q, DryRun: s.dryRun})
+	if fault.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
+}
+
+// as returns a run of the author of feedback.
+func (s *syncing) as(ctx context.Context) *workspace.Run {
+	a := s.app.Fresh(ctx, s.app.Running)
+	a.Actor = feedbackBy
+	return a
+}
+
+// review gives remarks to the worker, or marks the request ready.
+func (s *syncing) review(ctx context.Context, one *Requested, r signals.Review, request forge.Request) error {
+	b, err := s.batch(ctx, one, r, request)
+	switch {
+	case err != nil:
+		return err
+	case len(b.keys) > 0 && r.Waits() && r.Fed != r.Head:
+		return s.feed(ctx, one, r, b)
+	case r.State == signals.ReviewDraft && !b.pending && len(b.keys) == 0:
+		if !s.dryRun {
+			if err := s.forge.MarkReady(ctx, request); err != nil {
+				return err
+			}
+		}
+		return s.set(ctx, one, DidMark, func(r signals.Review) (signals.Review, bool) {
+			is := r.State == signals.ReviewDraft
+			r.State = signals.ReviewOpen
+			return r, is
+		}, nil)
+	}
+	return nil
+}
+
+// batch is what a worker has to answer.
+type batch struct {
+	pending bool // checks run
+	keys    []string
+	threads []string // keys of threads among them
+	text    string   // Markdown
+}
+
+func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, request forge.Request) (b batch, err error) {
+	add := func(key, text string) {
+		if key = keyOf(key); !slices.Contains(r.Seen, key) {
+			b.keys = append(b.keys, key)
+			b.text += text + "\n"
+		}
+	}
+	remarks, err := s.forge.Remarks(ctx, r.Number)
+	if err != nil {
+		return b, err
+	}
+	for _, m := range remarks {
+		switch {
+		case m.Own:
+		case !m.Trusted:
+			if !slices.Contains(one.Others, visible.OneLine(m.Author)) {
+				one.Others = append(one.Others, visible.OneLine(m.Author))
+			}
+		default:
+			before := len(b.keys)
+			if add(m.Key, said(m)); len(b.keys) > before && m.Thread != "" {
+				b.threads = append(b.threads, keyOf(m.Key))
+			}
+		}
+	}
+	checks, err := s.forge.Checks(ctx, r.Head)
+	if err != nil {
+		return b, err
+	}
+	b.pending = checks.Pending
+	for _, job := range checks.Failed {
+		add("job "+job.Name+" "+r.Head, fmt.Sprintf("- The job %s failed: %s\n%s", visible.OneLine(job.Name), visible.OneLine(job.URL), quoted(job.Tail)))
+	}
+	if request.Conflicts && request.Head == r.Head {
+		add("conflict "+r.Head, fmt.Sprintf("- The request conflicts with %s. The next run begins with it merged.\n", s.Default))
+	}
+	return b, nil
+}
+
+// feed gives a batch to the worker, once: the feedback and its keys are one edit.
+func (s *syncing) feed(ctx context.Context, one *Requested, r signals.Review, b batch) error {
+	if r.Rounds >= mostRounds {
+		one.Why = fmt.Sprintf("reviewers have remarks after %d rounds", mostRounds)
+		question := checkpoint.Question{Unclosed: true, Text: fmt.Sprintf("Reviewers of %s have remarks after %d rounds of feedback. How should it go on?\n\n%s", one.URL, mostRounds, b.text)}
+		if err := s.ask(ctx, one.ID, question); err != nil {
+			return err
+		}
+	}
+	summary := fmt.Sprintf("reviewers of request #%d ask for changes", r.Number)
+	beside, err := s.leaving(ctx, one.ID, summary, b.text)
+	if err != nil {
+		return err
+	}
+	did := DidFeed
+	if r.Rounds >= mostRounds {
+		did, beside = DidAsk, nil
+	}
+	return s.set(ctx, one, did, func(now signals.Review) (signals.Review, bool) {
+		if now.Head != r.Head || now.Fed == now.Head {
+			return now, false // given by another process
+		}
+		now.State, now.Fed, now.Seen, now.Open = signals.ReviewFeedback, now.Head, append(now.Seen, b.keys...), b.threads
+		if now.Rounds++; did == DidAsk {
+			now.Rounds = 0 // a person answers, and the count begins again
+		}
+		return now, true
+	}, beside)
+}
+
+// leaving returns the edit that leaves feedback to whoever did the work.
+func (s *syncing) leaving(ctx context.Context, id, summary, text string) (func(*beads.Tx) error, error) {
+	place, err := s.app.Live(s.store)
+	if err != nil {
+		return nil, err
+	}
+	runs, _, err := place.Runs(time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	content := map[string]any{"payload": summary, "to": "@all"}
+	for _, r := range runs {
+		if r.Issue == id && (!r.IsBesideOthers() || r.Outcome == string(clone.OutcomeInReview)) {
+			content["to"], content["run"] = r.Actor, r.ID
+		}
+	}
+	return traces.Leaving(ctx, s.as(ctx), traces.Draft{Issue: id, Type: trace.Feedback, Content: content, Body: strings.TrimSpace(text)})
+}
+
+// said returns a remark in Markdown.
+func said(m forge.Remark) string {
+	at := ""
+	if m.Path != "" {
+		at = fmt.Sprintf(", %s:%d", visible.OneLine(m.Path), m.Line)
+	}
+	return fmt.Sprintf("- %s%s:\n%s", visible.OneLine(m.Author), at, quoted(m.Text))
+}
+
+// quoted returns foreign text as a block that ends nothing around it.
+func quoted(text string) string {
+	text = visible.Clipped(visible.HideSecrets(workspace.Visible(strings.TrimSpace(text))), mostWords)
+	if text == "" {
+		return ""
+	}
+	return "\n" + visible.Fenced(text)
+}
