@@ -127,6 +127,7 @@ type Plan struct {
 	Command  []string  `json:"command"`
 	Worktree string    `json:"worktree"` // the directory they work in, or the parent of their work trees
 	Onto     string    `json:"onto"`     // the branch for results; "" in place
+	Review   bool      `json:"review"`   // work gets requests for review on a forge
 	Lands    bool      `json:"lands"`    // work is merged, and issues are closed
 	Setup    string    `json:"setup"`    // runs first in each new work tree; "" for none
 	Trusted  bool      `json:"trusted"`  // commands of this repository run here
@@ -150,7 +151,7 @@ func (l *loop) plan(ctx context.Context, s sensed) error {
 	if err != nil {
 		return err
 	}
-	p := &Plan{Actors: l.Crew, Command: l.Command, Worktree: l.root, Lands: !l.NoClose, Setup: l.profile.Setup, Bounds: l.boundsText(), Issues: []Planned{}, Asked: s.asked}
+	p := &Plan{Actors: l.Crew, Command: l.Command, Worktree: l.root, Lands: !l.NoClose, Review: l.byReview(), Setup: l.profile.Setup, Bounds: l.boundsText(), Issues: []Planned{}, Asked: s.asked}
 	if len(p.Actors) == 0 {
 		p.Actors = []string{l.name}
 	}

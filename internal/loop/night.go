@@ -109,6 +109,7 @@ type Done struct {
 type Summary struct {
 	Closed  []string `json:"closed"`
 	Waiting []string `json:"waiting"` // for a person's answer
+	Review  []string `json:"review"`  // for reviewers
 	Failed  []string `json:"failed"`  // or not done for another reason
 	Seconds int      `json:"seconds"` // total duration of the runs
 	Cost    string   `json:"cost"`    // of all runs, formatted; "" if there were none
@@ -137,19 +138,24 @@ func (d *Done) summarize() {
 		}
 		last[r.Issue] = r
 	}
-	s := Summary{Closed: []string{}, Waiting: []string{}, Failed: []string{}, Next: []string{}, Seconds: int(took.Seconds()), Cost: spent.String()}
+	s := Summary{Closed: []string{}, Waiting: []string{}, Review: []string{}, Failed: []string{}, Next: []string{}, Seconds: int(took.Seconds()), Cost: spent.String()}
 	for _, id := range order {
 		switch r := last[id]; {
 		case r.Outcome == string(clone.OutcomeClosed):
 			s.Closed = append(s.Closed, id)
 		case r.Asked || r.Outcome == string(clone.OutcomeWaiting) || r.Outcome == string(clone.OutcomeUnproven):
 			s.Waiting = append(s.Waiting, id)
+		case r.Outcome == string(clone.OutcomeInReview):
+			s.Review = append(s.Review, id)
 		default:
 			s.Failed = append(s.Failed, id)
 		}
 	}
 	if len(s.Closed) > 0 && d.lands != "" {
 		s.Next = append(s.Next, d.lands)
+	}
+	if len(s.Review) > 0 {
+		s.Next = append(s.Next, "stig land --sync")
 	}
 	if len(s.Waiting) > 0 || d.Asked > 0 {
 		s.Next = append(s.Next, "stig resolve --list")
@@ -345,7 +351,7 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 // landCommand returns the command that brings results to the person's branch; "" if they go to
 // no branch.
 func (l *loop) landCommand() string {
-	if l.trees == nil || l.NoClose {
+	if l.trees == nil || l.NoClose || l.byReview() {
 		return ""
 	}
 	return service.LandCommand(l.Onto)
@@ -364,6 +370,9 @@ func (l *loop) notifyEnd(ctx context.Context, err error) {
 	s, details := l.done.Summary, "; after "+visible.Counted(len(l.done.Runs), "run")
 	if len(l.done.Runs) > 0 {
 		details += fmt.Sprintf(": %d closed, %d waiting, %d failed", len(s.Closed), len(s.Waiting), len(s.Failed))
+		if len(s.Review) > 0 {
+			details += fmt.Sprintf(", %d in review", len(s.Review))
+		}
 	}
 	if s.Cost != "" {
 		details += "; " + s.Cost

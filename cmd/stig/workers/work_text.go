@@ -86,7 +86,7 @@ func endText(d *loop.Done) string {
 	for _, list := range []struct {
 		what string
 		ids  []string
-	}{{"closed", s.Closed}, {"waiting", s.Waiting}, {"failed", s.Failed}} {
+	}{{"closed", s.Closed}, {"waiting", s.Waiting}, {"in review", s.Review}, {"failed", s.Failed}} {
 		if n := len(list.ids); n > 0 {
 			came = append(came, fmt.Sprintf("%d %s (%s)", n, list.what, idsText(list.ids)))
 		}
@@ -138,6 +138,8 @@ func planText(p *loop.Plan) string {
 	switch {
 	case p.Onto == "":
 		row("lands", "in the directory itself")
+	case p.Review:
+		row("lands", "by review: each issue gets a request on the forge")
 	case p.Lands:
 		row("lands", "on branch "+p.Onto+"; stig land brings it to yours")
 	default:

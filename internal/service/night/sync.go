@@ -27,10 +27,10 @@ import (
 
 // Synced says what became of the requests.
 type Synced struct {
-	Branch string `json:"branch"` // the default branch of the forge
-	Commit string `json:"commit"` // its commit
-	Issues []Requested  `json:"issues"`
-	DryRun bool   `json:"dry_run"`
+	Branch string      `json:"branch"` // the default branch of the forge
+	Commit string      `json:"commit"` // its commit
+	Issues []Requested `json:"issues"`
+	DryRun bool        `json:"dry_run"`
 }
 
 // Requested is an issue with a request.
@@ -277,8 +277,12 @@ func (s *syncing) gate(ctx context.Context, one *Requested, r signals.Review) (g
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx))) }()
+	place, err := s.app.Live(s.store)
+	if err != nil {
+		return nil, err
+	}
 	there := s.app.Fresh(ctx, s.app.Running)
-	there.Dir, there.Progress, there.Terminal, there.Store = dir, io.Discard, false, filepath.Dir(s.store.Dir)
+	there.Dir, there.Progress, there.Terminal, there.Store = dir, io.Discard, false, filepath.Join(place.Worktree, filepath.FromSlash(place.Store))
 	if err := service.SetUp(ctx, s.app, s.store, dir, one.ID); err != nil {
 		return nil, err
 	}
