@@ -135,7 +135,7 @@ func placeOf(remote string) (place, error) {
 	u, err := url.Parse(text)
 	names := []string{}
 	if err == nil {
-		names = strings.Split(strings.Trim(strings.TrimSuffix(u.Path, ".git"), "/"), "/")
+		names = strings.Split(strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git"), "/")
 	}
 	if err != nil || u.Hostname() == "" || len(names) < 2 || u.Scheme != "ssh" && u.Scheme != "http" && u.Scheme != "https" {
 		return place{}, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("remote %q: must be the address of a repository on a forge", visibleRemote(remote)), Hint: "type git remote -v, and name another one with review: remote in .stig.cue"}

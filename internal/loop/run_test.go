@@ -105,6 +105,7 @@ func TestTransitions(t *testing.T) {
 		{runClaimed, offer, saws{sawClosed}, over, clone.OutcomeClosed},
 		{runClaimed, offer, saws{sawLost}, over, clone.OutcomeLost},
 		{runClaimed, offer, saws{sawBlocked}, open, clone.OutcomeWaiting},
+		{runClaimed, offer, saws{sawInReview}, open, clone.OutcomeInReview},
 		{runClaimed, offer, saws{sawUnclosable}, open, clone.OutcomeAdvanced},
 		{runClaimed, offer, saws{sawRefused, sawPassesUsed}, ask, clone.OutcomeRejected},
 		{runClaimed, offer, saws{sawRefusedProgress}, open, clone.OutcomeAdvanced},
