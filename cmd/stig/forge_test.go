@@ -21,14 +21,13 @@ func forgeOf(ts *testscript.TestScript, neg bool, args []string) {
 	number := func() int { n, err := strconv.Atoi(args[1]); ts.Check(err); return n }
 	switch args[0] {
 	case "start":
-		bare, dir := ts.MkAbs(args[1]), ts.MkAbs(args[2])
-		ts.Check(ts.Exec("git", "clone", "-q", "--bare", dir, bare))
-		held.forge = forges.New(bare)
-		ts.Defer(held.forge.Close)
-		url := held.forge.URL + "/team/dock.git"
-		ts.Check(ts.Exec("git", "-C", dir, "remote", "add", "origin", url))
-		ts.Check(ts.Exec("git", "-C", dir, "config", "url."+bare+".insteadOf", url))
-		ts.Setenv("GITEA_TOKEN", forges.Token)
+		if held.forge == nil { // else a real one
+			held.forge = forges.New(ts.MkAbs(args[1]))
+			ts.Defer(held.forge.Close)
+		}
+		token, err := held.forge.Begin(ts.MkAbs(args[2]))
+		ts.Check(err)
+		ts.Setenv("GITEA_TOKEN", token)
 	case "remark":
 		path := ""
 		if len(args) > 4 {
@@ -45,4 +44,4 @@ func forgeOf(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // forgeHolder holds the forge of a script.
-type forgeHolder struct{ forge *forges.Forge }
+type forgeHolder struct{ forge forges.Site }

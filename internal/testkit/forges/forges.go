@@ -22,7 +22,23 @@ const (
 	Writer = "mara"
 )
 
-// Forge is one repository, team/dock.
+// Site is a forge with the repository team/dock, and the people on it.
+type Site interface {
+	// Begin makes the repository from the one at dir, whose remote it becomes, and returns the
+	// token for it.
+	Begin(dir string) (token string, err error)
+	// Judge merges (merge, squash, rebase), closes or reverts a request, as Writer.
+	Judge(verb string, number int) error
+	// Remark leaves a review of a request, or with a path a comment on its first line.
+	Remark(number int, user, text, path string)
+	// Status sets the result of the one job.
+	Status(status string)
+	// Text describes a request: title, state, files, body, comments.
+	Text(number int) string
+	Close()
+}
+
+// Forge is a stand-in.
 type Forge struct {
 	URL    string
 	Bare   string // the repository
@@ -45,7 +61,7 @@ type pull struct {
 	comments    map[int][]map[string]any // by review
 }
 
-// New starts a forge for a bare repository.
+// New starts a forge whose repository will be at bare.
 func New(bare string) *Forge {
 	f := &Forge{Bare: bare}
 	f.server = httptest.NewServer(http.HandlerFunc(f.serve))
@@ -53,7 +69,19 @@ func New(bare string) *Forge {
 	return f
 }
 
+// Close ends the forge.
 func (f *Forge) Close() { f.server.Close() }
+
+// Begin clones dir to Bare. Git reaches it by the address of the forge.
+func (f *Forge) Begin(dir string) (token string, err error) {
+	url := f.URL + "/team/dock.git"
+	for _, argv := range [][]string{{"clone", "-q", "--bare", dir, f.Bare}, {"-C", dir, "remote", "add", "origin", url}, {"-C", dir, "config", "url." + f.Bare + ".insteadOf", url}} {
+		if out, err := exec.Command("git", argv...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("git %q: %w: %s", argv, err, out)
+		}
+	}
+	return Token, nil
+}
 
 func (f *Forge) serve(w http.ResponseWriter, r *http.Request) {
 	f.lock.Lock()
@@ -161,7 +189,7 @@ func (f *Forge) Status(status string) {
 	f.statuses = []map[string]any{{"context": "check", "status": status, "description": "exit 1"}}
 }
 
-// Judge merges (merge, squash, rebase), closes or reverts a request, as a person does there.
+// Judge merges, closes or reverts a request.
 func (f *Forge) Judge(verb string, number int) error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -175,23 +203,35 @@ func (f *Forge) Judge(verb string, number int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if verb == "revert" {
+		return revert(f.Bare, dir, p.merge)
+	}
 	script := map[string]string{
 		"merge":  `git merge -q --no-ff -m "Merge request" "origin/$B"`,
 		"squash": `git merge -q --squash "origin/$B" && git commit -qm "a squash"`,
 		"rebase": `git rebase -q origin/main "origin/$B" && git branch -qf main && git switch -q main`,
-		"revert": `git revert --no-edit $(git rev-list -1 --merges "$M^!") $(test -n "$(git rev-list -1 --merges "$M^!")" && echo "-m 1" || echo "$M")`,
 	}[verb]
-	command := exec.Command("bash", "-ec", `git clone -q "$BARE" "$D/c"; cd "$D/c"; git config user.name mara; git config user.email mara@dock; `+script+`; git push -q origin HEAD:main; git rev-parse HEAD`)
-	command.Env = append(os.Environ(), "BARE="+f.Bare, "D="+dir, "B="+p.branch, "M="+p.merge, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	p.merge, err = onMain(f.Bare, dir, script, "B="+p.branch)
+	p.state, p.merged = "closed", err == nil
+	return err
+}
+
+// revert reverts a commit on the main branch of a repository, as git revert does.
+func revert(url, dir, commit string) error {
+	_, err := onMain(url, dir, `if git rev-parse -q --verify "$M^2" >/dev/null; then git revert --no-edit -m 1 "$M"; else git revert --no-edit "$M"; fi`, "M="+commit)
+	return err
+}
+
+// onMain runs a script in a clone, pushes its main branch, and returns its commit.
+func onMain(url, dir, script string, env ...string) (string, error) {
+	command := exec.Command("bash", "-ec", `git clone -q "$URL" "$D/c"; cd "$D/c"; git config user.name mara; git config user.email mara@dock; `+script+`; git push -q origin HEAD:main; git rev-parse HEAD`)
+	command.Env = append(os.Environ(), append(env, "URL="+url, "D="+dir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")...)
 	out, err := command.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s #%d: %w: %s", verb, number, err, out)
+		return "", fmt.Errorf("%s: %w: %s", script, err, out)
 	}
-	if verb != "revert" {
-		lines := strings.Fields(string(out))
-		p.state, p.merged, p.merge = "closed", true, lines[len(lines)-1]
-	}
-	return nil
+	lines := strings.Fields(string(out))
+	return lines[len(lines)-1], nil
 }
 
 // Text describes a request.

@@ -1,0 +1,44 @@
+//go:build e2e
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"stig/internal/testkit/forges"
+)
+
+// TestGitea runs the scripts of landing by review on a real Gitea.
+func TestGitea(t *testing.T) {
+	if testing.Short() {
+		t.Skip("building Gitea takes minutes")
+	}
+	program := os.Getenv("STIG_TEST_GITEA")
+	if program == "" {
+		t.Fatal(`no Gitea: type eval "$(bash .ci/servers gitea)", or set STIG_TEST_GITEA`)
+	}
+	for _, name := range []string{"land_review", "land_feedback"} {
+		p := scriptsIn(t, "script")
+		p.Dir, p.Files = "", []string{filepath.Join(fromHere("testdata", "script"), name+".txtar")}
+		p.Setup = func(env *testscript.Env) error {
+			if err := setUp(env); err != nil {
+				return err
+			}
+			dir := filepath.Join(env.WorkDir, "gitea")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				return err
+			}
+			g, err := forges.StartGitea(program, dir)
+			if g != nil {
+				env.Defer(g.Close)
+			}
+			env.Values["forge"] = &forgeHolder{g}
+			return err
+		}
+		testscript.Run(t, p)
+	}
+}
