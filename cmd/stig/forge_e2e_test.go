@@ -41,4 +41,11 @@ func TestGitea(t *testing.T) {
 		}
 		testscript.Run(t, p)
 	}
+	dir := t.TempDir()
+	g, err := forges.StartGitea(program, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	judged(t, g, 36)
 }

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -45,3 +50,77 @@ func forgeOf(ts *testscript.TestScript, neg bool, args []string) {
 
 // forgeHolder holds the forge of a script.
 type forgeHolder struct{ forge forges.Site }
+
+// TestJudged has a judge decide on the requests of a night: afterwards an issue is
+// closed if and only if its change is on the default branch.
+func TestJudged(t *testing.T) {
+	t.Parallel()
+	f := forges.New(filepath.Join(t.TempDir(), "dock.git"))
+	defer f.Close()
+	judged(t, f, 9)
+}
+
+// judged does so with a number of issues.
+func judged(t *testing.T, site forges.Site, issues int) {
+	dir := filepath.Join(t.TempDir(), "dock")
+	var store strings.Builder
+	for n := range issues {
+		fmt.Fprintf(&store, `{"id":"dock-%d","title":"Issue %[1]d","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-20T08:00:00Z","updated_at":"2026-11-20T08:00:00Z","acceptance_criteria":"`+"```verify\\ntest -f file-%[1]d -a -f more-%[1]d\\n```"+`"}`+"\n", n+1)
+	}
+	for name, text := range map[string]string{".beads/issues.jsonl": store.String(), ".stig.cue": "land: \"review\"\nreview: open: 1000\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := []string{"STIG_TRUST=1", "STIG_ACTOR=bo", "XDG_STATE_HOME=" + t.TempDir(), "HOME=" + t.TempDir()}
+	run := func(command string) string {
+		t.Helper()
+		out, err := shell(dir, program(t), command, env...)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out)
+		}
+		return string(out)
+	}
+	run(`git init -q -b main && git config user.name bo && git config user.email bo@dock && git add -A && git commit -qm begin`)
+	token, err := site.Begin(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env = append(env, "GITEA_TOKEN="+token)
+	run(`stig work --until-empty --max-runs 1000 -- sh -c 'n=${STIG_ISSUE#dock-}; echo $n >file-$n; git add -A; git commit -qm "$STIG_ISSUE: first"; echo $n >more-$n'`)
+	verbs := []string{"merge", "squash", "rebase", "close", "revert", "byhand", "part", "none", "merge later"}
+	for n := range issues {
+		verb := verbs[n%len(verbs)]
+		steps := map[string][]string{"revert": {"squash", "revert"}, "none": nil, "merge later": {"sync", "merge"}}[verb]
+		if steps == nil && verb != "none" {
+			steps = []string{verb}
+		}
+		for _, step := range steps {
+			if step == "sync" {
+				run("stig land --sync")
+			} else if err := site.Judge(step, n+1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	said := run("stig land --sync")
+	closed := map[string]bool{}
+	for line := range strings.Lines(run("cat .beads/issues.jsonl")) {
+		var issue struct{ ID, Status string }
+		if err := json.Unmarshal([]byte(line), &issue); err != nil {
+			t.Fatal(err)
+		}
+		closed[issue.ID] = issue.Status == "closed"
+	}
+	files := run("git ls-tree -r --name-only stig/default")
+	for n := range issues {
+		id := fmt.Sprintf("dock-%d", n+1)
+		there := strings.Contains(files, fmt.Sprintf("file-%d\n", n+1)) && strings.Contains(files, fmt.Sprintf("more-%d\n", n+1))
+		if there != closed[id] {
+			t.Errorf("%s (%s): its change is on main: %v, and it is closed: %v\n%s", id, verbs[n%len(verbs)], there, closed[id], said)
+		}
+	}
+}

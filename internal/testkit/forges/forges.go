@@ -27,7 +27,8 @@ type Site interface {
 	// Begin makes the repository from the one at dir, whose remote it becomes, and returns the
 	// token for it.
 	Begin(dir string) (token string, err error)
-	// Judge merges (merge, squash, rebase), closes or reverts a request, as Writer.
+	// Judge merges (merge, squash, rebase), closes or reverts a request, as Writer. byhand
+	// squashes its branch beside the forge, part picks its first commit alone.
 	Judge(verb string, number int) error
 	// Remark leaves a review of a request, or with a path a comment on its first line.
 	Remark(number int, user, text, path string)
@@ -203,8 +204,11 @@ func (f *Forge) Judge(verb string, number int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if verb == "revert" {
+	switch verb {
+	case "revert":
 		return revert(f.Bare, dir, p.merge)
+	case "byhand", "part":
+		return byHand(f.Bare, dir, verb, p.branch)
 	}
 	script := map[string]string{
 		"merge":  `git merge -q --no-ff -m "Merge request" "origin/$B"`,
@@ -219,6 +223,16 @@ func (f *Forge) Judge(verb string, number int) error {
 // revert reverts a commit on the main branch of a repository, as git revert does.
 func revert(url, dir, commit string) error {
 	_, err := onMain(url, dir, `if git rev-parse -q --verify "$M^2" >/dev/null; then git revert --no-edit -m 1 "$M"; else git revert --no-edit "$M"; fi`, "M="+commit)
+	return err
+}
+
+// byHand brings a branch to the main branch without the forge: in one commit, or only in part.
+func byHand(url, dir, verb, branch string) error {
+	script := `git merge -q --squash "origin/$B" && git commit -qm "by hand"`
+	if verb == "part" {
+		script = `git cherry-pick "$(git rev-list --reverse --no-merges "main..origin/$B" | head -1)"`
+	}
+	_, err := onMain(url, dir, script, "B="+branch)
 	return err
 }
 

@@ -198,6 +198,7 @@ type giteaPull struct {
 	Merge  string `json:"merge_commit_sha"`
 	Head   struct {
 		SHA string `json:"sha"`
+		Ref string `json:"ref"`
 	} `json:"head"`
 }
 
@@ -207,8 +208,8 @@ func (g *Gitea) Judge(verb string, number int) error {
 	switch verb {
 	case "close":
 		return g.repo(Writer, http.MethodPatch, at, map[string]any{"state": "closed"}, nil)
-	case "revert":
-		return g.revert(number)
+	case "revert", "byhand", "part":
+		return g.beside(verb, number)
 	}
 	var err error
 	for range 100 { // Gitea first finds out whether it can be merged
@@ -220,7 +221,8 @@ func (g *Gitea) Judge(verb string, number int) error {
 	return err
 }
 
-func (g *Gitea) revert(number int) error {
+// beside changes the main branch with git alone.
+func (g *Gitea) beside(verb string, number int) error {
 	var p giteaPull
 	if err := g.repo(Writer, http.MethodGet, fmt.Sprintf("/pulls/%d", number), nil, &p); err != nil {
 		return err
@@ -231,6 +233,9 @@ func (g *Gitea) revert(number int) error {
 	}
 	defer os.RemoveAll(dir)
 	url := strings.Replace(g.URL, "http://", "http://"+Writer+":"+password+"@", 1) + "/team/dock.git"
+	if verb != "revert" {
+		return byHand(url, dir, verb, p.Head.Ref)
+	}
 	return revert(url, dir, p.Merge)
 }
 
