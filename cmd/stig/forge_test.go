@@ -65,7 +65,7 @@ func judged(t *testing.T, site forges.Site, issues int) {
 	dir := filepath.Join(t.TempDir(), "dock")
 	var store strings.Builder
 	for n := range issues {
-		fmt.Fprintf(&store, `{"id":"dock-%d","title":"Issue %[1]d","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-20T08:00:00Z","updated_at":"2026-11-20T08:00:00Z","acceptance_criteria":"`+"```verify\\ntest -f file-%[1]d -a -f more-%[1]d\\n```"+`"}`+"\n", n+1)
+		fmt.Fprintf(&store, `{"id":"dock-%d","title":"Issue %[1]d","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-20T08:00:00Z","updated_at":"2026-11-20T08:00:00Z","acceptance_criteria":"`+"```verify\\ntest -f more-%[1]d\\n```"+`"}`+"\n", n+1)
 	}
 	for name, text := range map[string]string{".beads/issues.jsonl": store.String(), ".stig.cue": "land: \"review\"\nreview: open: 1000\n"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {

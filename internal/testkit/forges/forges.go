@@ -28,7 +28,7 @@ type Site interface {
 	// token for it.
 	Begin(dir string) (token string, err error)
 	// Judge merges (merge, squash, rebase), closes or reverts a request, as Writer. byhand
-	// squashes its branch beside the forge, part picks its first commit alone.
+	// squashes its branch beside the forge, part picks its last commit alone.
 	Judge(verb string, number int) error
 	// Remark leaves a review of a request, or with a path a comment on its first line.
 	Remark(number int, user, text, path string)
@@ -230,7 +230,7 @@ func revert(url, dir, commit string) error {
 func byHand(url, dir, verb, branch string) error {
 	script := `git merge -q --squash "origin/$B" && git commit -qm "by hand"`
 	if verb == "part" {
-		script = `git cherry-pick "$(git rev-list --reverse --no-merges "main..origin/$B" | head -1)"`
+		script = `git cherry-pick "$(git rev-list --reverse --no-merges "main..origin/$B" | tail -1)"`
 	}
 	_, err := onMain(url, dir, script, "B="+branch)
 	return err
