@@ -316,3 +316,16 @@ func RevertOf(ctx context.Context, o WorktreeOptions, head string, of []string) 
 	}
 	return commit, subject, err
 }
+
+// IssuesSince returns the issues that messages of commits since a revision name, each once.
+func (g Client) IssuesSince(ctx context.Context, revision string) (issues []string, err error) {
+	said, err := g.Must(ctx, "log", "-z", "--format=%B", revision+"..HEAD")
+	for message := range strings.SplitSeq(said, "\x00") {
+		for _, issue := range issuesIn(message) {
+			if !slices.Contains(issues, issue) {
+				issues = append(issues, issue)
+			}
+		}
+	}
+	return issues, err
+}

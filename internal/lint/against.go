@@ -67,6 +67,11 @@ func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 	for _, c := range changes {
 		found = append(found, c.found...)
 	}
+	for _, id := range rules.Worked {
+		if at, ok := f.Index(id); ok && !beads.IsClosed(f.At(at).Status) {
+			closed = append(closed, id)
+		}
+	}
 	if rules.Prove == nil || closed == nil {
 		return found, nil
 	}

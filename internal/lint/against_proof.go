@@ -105,15 +105,19 @@ func unproven(f *beads.Snapshot, ids []string, since string, rules Rules) (found
 		add := func(rule, message, hint string) {
 			found = append(found, breach(f, rule, id, f.At(at).Line, message, hint))
 		}
+		did := "closed"
+		if !beads.IsClosed(f.At(at).Status) {
+			did = "worked on"
+		}
 		p, see := proofs[i], "type stig verify "+id+" to see it"
 		if p.Failed != "" {
-			add(RuleGate, fmt.Sprintf("closed since %s, but fails here: %s", since, p.Failed), see)
+			add(RuleGate, fmt.Sprintf("%s since %s, but fails here: %s", did, since, p.Failed), see)
 		}
 		if p.Green {
-			add(RuleGreen, fmt.Sprintf("closed since %s on checks that pass at %[1]s too", since), greenHint(id))
+			add(RuleGreen, fmt.Sprintf("%s since %s on checks that pass at %[2]s too", did, since), greenHint(id))
 		}
 		if len(p.Weakened) > 0 {
-			add(RuleCheckWeakened, fmt.Sprintf("closed since %s; fails with %s of %[1]s", since, strings.Join(p.Weakened, ", ")),
+			add(RuleCheckWeakened, fmt.Sprintf("%s since %s; fails with %s of %[2]s", did, since, strings.Join(p.Weakened, ", ")),
 				fmt.Sprintf("review git diff %s... -- %s", since, strings.Join(p.Weakened, " ")))
 		}
 	}

@@ -26,6 +26,9 @@ type Rules struct {
 	// Commits reports for each name whether git has such a commit; nil skips this. Only Check
 	// with Past calls it, once.
 	Commits func(names []string) ([]bool, error)
+	// Worked are issues that commits since name, whose criteria must pass too: where work lands by
+	// review, issues close afterwards.
+	Worked []string
 	// Prove runs the criteria of issues, with the files of now and of the past; nil runs
 	// nothing. Only Check with Past calls it, for issues that were closed since.
 	Prove func(ids []string) ([]Proof, error)

@@ -106,6 +106,11 @@ func lookFor(ctx context.Context, a *workspace.Run, r CheckRequest, c *Checked, 
 	if err != nil {
 		return nil, err
 	}
+	if r.Verify && r.Against != "" && a.Config.ByReview() {
+		if rules.Worked, err = a.GitIn(file.Place().Dir).IssuesSince(ctx, r.Against); err != nil {
+			return nil, err
+		}
+	}
 	if r.Verify {
 		rules.Prove = func(ids []string) ([]lint.Proof, error) { return prove(ctx, a, c, file, r.Against, ids) }
 	}
