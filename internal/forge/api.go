@@ -193,6 +193,9 @@ func httpCall(base, token string) caller {
 		request.Header.Set("Authorization", "token "+token)
 		request.Header.Set("Content-Type", "application/json")
 		response, err := client.Do(request)
+		if failed, ok := errors.AsType[*url.Error](err); ok {
+			err = &fault.Error{Code: fault.Store, Path: request.URL.Host, Reason: "the forge cannot be reached", Cause: failed.Err}
+		}
 		if err != nil {
 			return err
 		}

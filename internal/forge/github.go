@@ -29,7 +29,7 @@ func ghCall(gh func(context.Context, []byte, ...string) ([]byte, error), host st
 		}
 		text, err := gh(ctx, stdin, argv...)
 		if err != nil {
-			said := &fault.Error{Code: fault.Store, Path: "gh", Reason: visible.OneLine(err.Error()), Hint: "type gh auth status"}
+			said := &fault.Error{Code: fault.Store, Path: "gh", Reason: visible.OneLine(err.Error()), Hint: "gh must be installed and signed in: type gh auth status"}
 			if strings.Contains(err.Error(), "HTTP 404") || strings.Contains(err.Error(), "HTTP 403") {
 				said.Err = errAbsent
 			}

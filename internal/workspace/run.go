@@ -334,6 +334,9 @@ var ofRuns = []string{"STIG_TRUST", "STIG_ACTOR", "STIG_ISSUE", "STIG_RUN", "STI
 // is told to type stig.
 func (a *Run) EnvironFor(own ...string) (env []string) {
 	drop := slices.Concat(ofRuns, git.PlaceVariables)
+	if a.Config.ByReview() { // a worker must not judge its own request
+		drop = append(drop, "GITEA_TOKEN", "FORGEJO_TOKEN")
+	}
 	for _, variable := range own {
 		name, _, _ := strings.Cut(variable, "=")
 		drop = append(drop, name)

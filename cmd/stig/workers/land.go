@@ -50,6 +50,9 @@ func LandCommand(a *cli.App) *cobra.Command {
 			}
 			switch {
 			case r.sync:
+				if err := a.ForPeople("land --sync"); err != nil {
+					return err
+				}
 				done, err := night.Sync(cmd.Context(), a.Run, r.DryRun)
 				return a.Result("land-synced", done, err, func() error { return a.Print(syncedText(done)) })
 			case r.diff != "":

@@ -119,6 +119,9 @@ func Sync(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
+	if !a.Config.ByReview() && len(list) == 0 {
+		return nil, workspace.Usage("land --sync: work lands by merge here, not by review", `set land: "review" in .stig.cue, or type stig land`)
+	}
 	site, err := OpenSite(ctx, a)
 	if err != nil {
 		return nil, err
@@ -265,7 +268,10 @@ func (s *syncing) close(ctx context.Context, one *Requested, r signals.Review, b
 	if err := s.set(ctx, one, DidClose, toLanded(by), nil); err != nil {
 		return err
 	}
-	s.tidy(ctx, one.ID)
+	if err := s.beginAnew(ctx, one.ID); err != nil {
+		s.app.Note("%v", err)
+	}
+	service.RemoveLeftovers(ctx, s.app, s.store, one.ID)
 	return nil
 }
 
@@ -294,20 +300,26 @@ func (s *syncing) gate(ctx context.Context, one *Requested, r signals.Review) (g
 	return gated, err
 }
 
-// tidy removes the work tree and the branch of a landed issue. Work that is nowhere else stays.
-func (s *syncing) tidy(ctx context.Context, id string) {
+// beginAnew sets the work tree and the branch of an issue aside: a later run begins at the
+// default branch, without what was squashed or reverted there.
+func (s *syncing) beginAnew(ctx context.Context, id string) error {
+	if s.dryRun {
+		return nil
+	}
+	place, err := s.app.Live(s.store)
+	if err != nil {
+		return err
+	}
 	trees := s.trees
 	trees.Onto = git.DefaultBranch
 	list, err := git.Worktrees(ctx, trees)
 	for _, tree := range list {
 		if tree.Issue == id {
-			err = errors.Join(err, tree.Remove(ctx))
+			_, e := putAside(ctx, place, tree, true)
+			err = errors.Join(err, e)
 		}
 	}
-	if err != nil && !fault.Is(err, fault.Refused) {
-		s.app.Note("%v", err)
-	}
-	service.RemoveLeftovers(ctx, s.app, s.store, id)
+	return err
 }
 
 // reverted reopens an issue whose change was reverted on the default branch.
@@ -318,6 +330,9 @@ func (s *syncing) reverted(ctx context.Context, one *Requested, commit, subject 
 		if _, err := service.Reopen(ctx, a, service.ReopenRequest{ID: one.ID, Reason: why, DryRun: s.dryRun}); err != nil {
 			return err
 		}
+	}
+	if err := s.beginAnew(ctx, one.ID); err != nil {
+		return err
 	}
 	one.Why = why
 	beside, err := s.leaving(ctx, one.ID, why, "")
