@@ -60,37 +60,26 @@ func TestJudged(t *testing.T) {
 	judged(t, f, 9)
 }
 
+// TestFedOnce kills synchronizations and runs several at once: the worker gets each round of
+// remarks once.
+func TestFedOnce(t *testing.T) {
+	t.Parallel()
+	f := forges.New(filepath.Join(t.TempDir(), "dock.git"))
+	defer f.Close()
+	run := inReview(t, f, 1)
+	f.Remark(1, forges.Writer, "Use oak, please.", "")
+	for _, after := range []string{"0.03", "0.06", "0.1", "0.15", "0.2", "0.3"} {
+		run("timeout -s KILL " + after + " stig land --sync || true")
+	}
+	run("for n in 1 2 3 4; do stig land --sync & done; wait")
+	if said := run("stig trace list dock-1"); strings.Count(said, "feedback") != 1 {
+		t.Errorf("the remark was given more or less than once:\n%s", said)
+	}
+}
+
 // judged does so with a number of issues.
 func judged(t *testing.T, site forges.Site, issues int) {
-	dir := filepath.Join(t.TempDir(), "dock")
-	var store strings.Builder
-	for n := range issues {
-		fmt.Fprintf(&store, `{"id":"dock-%d","title":"Issue %[1]d","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-20T08:00:00Z","updated_at":"2026-11-20T08:00:00Z","acceptance_criteria":"`+"```verify\\ntest -f more-%[1]d\\n```"+`"}`+"\n", n+1)
-	}
-	for name, text := range map[string]string{".beads/issues.jsonl": store.String(), ".stig.cue": "land: \"review\"\nreview: open: 1000\n"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	env := []string{"STIG_TRUST=1", "STIG_ACTOR=bo", "XDG_STATE_HOME=" + t.TempDir(), "HOME=" + t.TempDir()}
-	run := func(command string) string {
-		t.Helper()
-		out, err := shell(dir, program(t), command, env...)
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", command, err, out)
-		}
-		return string(out)
-	}
-	run(`git init -q -b main && git config user.name bo && git config user.email bo@dock && git add -A && git commit -qm begin`)
-	token, err := site.Begin(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env = append(env, "GITEA_TOKEN="+token)
-	run(`stig work --until-empty --max-runs 1000 -- sh -c 'n=${STIG_ISSUE#dock-}; echo $n >file-$n; git add -A; git commit -qm "$STIG_ISSUE: first"; echo $n >more-$n'`)
+	run := inReview(t, site, issues)
 	verbs := []string{"merge", "squash", "rebase", "close", "revert", "byhand", "part", "none", "merge later"}
 	for n := range issues {
 		verb := verbs[n%len(verbs)]
@@ -123,4 +112,39 @@ func judged(t *testing.T, site forges.Site, issues int) {
 			t.Errorf("%s (%s): its change is on main: %v, and it is closed: %v\n%s", id, verbs[n%len(verbs)], there, closed[id], said)
 		}
 	}
+}
+
+// inReview has a loop work on a number of issues, whose requests are then open, and returns a
+// function that runs a command in their repository.
+func inReview(t *testing.T, site forges.Site, issues int) (run func(command string) string) {
+	dir := filepath.Join(t.TempDir(), "dock")
+	var store strings.Builder
+	for n := range issues {
+		fmt.Fprintf(&store, `{"id":"dock-%d","title":"Issue %[1]d","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-20T08:00:00Z","updated_at":"2026-11-20T08:00:00Z","acceptance_criteria":"`+"```verify\\ntest -f more-%[1]d\\n```"+`"}`+"\n", n+1)
+	}
+	for name, text := range map[string]string{".beads/issues.jsonl": store.String(), ".stig.cue": "land: \"review\"\nreview: open: 1000\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := []string{"STIG_TRUST=1", "STIG_ACTOR=bo", "XDG_STATE_HOME=" + t.TempDir(), "HOME=" + t.TempDir()}
+	run = func(command string) string {
+		t.Helper()
+		out, err := shell(dir, program(t), command, env...)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out)
+		}
+		return string(out)
+	}
+	run(`git init -q -b main && git config user.name bo && git config user.email bo@dock && git add -A && git commit -qm begin`)
+	token, err := site.Begin(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env = append(env, "GITEA_TOKEN="+token)
+	run(`stig work --until-empty --max-runs 1000 -- sh -c 'n=${STIG_ISSUE#dock-}; echo $n >file-$n; git add -A; git commit -qm "$STIG_ISSUE: first"; echo $n >more-$n'`)
+	return run
 }
