@@ -44,7 +44,13 @@ func notedOf(issue *beads.Issue, schema *signals.Schema) (summary, error) {
 // Pending reports for each of the issues whether an unanswered question keeps the worker from
 // it.
 func Pending(f *beads.Snapshot, issues []int, worker string, schema *signals.Schema) ([]bool, error) {
-	waits := make([]bool, len(issues))
+	waits, _, err := Awaiting(f, issues, worker, schema)
+	return waits, err
+}
+
+// Awaiting is Pending, and also returns the requests for review that issues wait for, by index.
+func Awaiting(f *beads.Snapshot, issues []int, worker string, schema *signals.Schema) ([]bool, map[int]string, error) {
+	waits, requests := make([]bool, len(issues)), map[int]string{}
 	order := make([]int, len(issues)) // file order, which is fastest to read
 	for k := range order {
 		order[k] = k
@@ -56,18 +62,19 @@ func Pending(f *beads.Snapshot, issues []int, worker string, schema *signals.Sch
 		if !issue.HasNotes {
 			continue
 		}
-		for _, part := range []string{"ending", signals.EscalationSection} { // every question has one of these
+		for _, part := range []string{"ending", signals.EscalationSection, signals.ReviewSection} { // what waits has one of these
 			text, err := reader.Notes(issue, part)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if text != "" {
-				waits[k] = notedIn(text, tables, schema).Holds(worker)
+				said := notedIn(text, tables, schema)
+				waits[k], requests[issues[k]] = said.Holds(worker), said.Review
 				break
 			}
 		}
 	}
-	return waits, nil
+	return waits, requests, nil
 }
 
 // notedIn summarises the text of notes.

@@ -153,7 +153,7 @@ func Worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready [
 // again later may find them gone.
 func worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready []int, as string, now time.Time) (w dag.Worker, held map[string]orient.Held, err error) {
 	w = dag.Worker{Now: now, Name: as}
-	waits, err := orient.Pending(file, ready, as, a.Schema)
+	waits, requests, err := orient.Awaiting(file, ready, as, a.Schema)
 	if err != nil {
 		return w, nil, err
 	}
@@ -166,10 +166,6 @@ func worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready [
 		assigned = assigned || file.At(i).Assignee != ""
 	}
 	w.Asked = func(i int) bool { return asked[i] }
-	requests, err := inReview(file, ready)
-	if err != nil {
-		return w, nil, err
-	}
 	w.Reviewed = func(i int) string { return requests[i] }
 	if as == "" && assigned {
 		w.Name, err = a.ActorName(ctx)
@@ -178,21 +174,6 @@ func worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready [
 	held = Held(a, file, now)
 	w.Held = func(i int) bool { _, ok := held[file.At(i).ID]; return ok }
 	return w, held, err
-}
-
-// inReview describes the requests that issues wait for, by index.
-func inReview(file *beads.Snapshot, issues []int) (map[int]string, error) {
-	words, reader := map[int]string{}, file.Reader()
-	for _, i := range issues {
-		text, err := reader.Notes(file.At(i), signals.ReviewSection)
-		if err != nil {
-			return nil, err
-		}
-		if text != "" {
-			words[i] = signals.InReview(notes.Parse(text))
-		}
-	}
-	return words, nil
 }
 
 // reader returns the reader of a survey: as, or else the actor. The actor is looked up only if

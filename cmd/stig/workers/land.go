@@ -42,7 +42,7 @@ func LandCommand(a *cli.App) *cobra.Command {
 			"request for review. --sync asks the forge what became of the requests: it closes the issues\n" +
 			"whose change is on the default branch, reopens those whose change was reverted there, and\n" +
 			"gives remarks of reviewers who may write to the repository to the workers. Loops do the same.",
-		Example: "  stig land\n  stig land demo-1 demo-2\n  stig land --all --commit\n  stig land --diff demo-1\n  stig land --revert demo-1 --reason \"the page is blank in Firefox\"\n  stig land --sync",
+		Example: "  stig land\n  stig land demo-1 demo-2\n  stig land --all --commit\n  stig land --diff demo-1\n  stig land --revert demo-1 --reason \"the page is blank in Firefox\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.IDs = args
 			if err := r.check(); err != nil {

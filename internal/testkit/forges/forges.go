@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -239,7 +240,8 @@ func byHand(url, dir, verb, branch string) error {
 // onMain runs a script in a clone, pushes its main branch, and returns its commit.
 func onMain(url, dir, script string, env ...string) (string, error) {
 	command := exec.Command("bash", "-ec", `git clone -q "$URL" "$D/c"; cd "$D/c"; git config user.name mara; git config user.email mara@dock; `+script+`; git push -q origin HEAD:main; git rev-parse HEAD`)
-	command.Env = append(os.Environ(), append(env, "URL="+url, "D="+dir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")...)
+	own := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
+	command.Dir, command.Env = dir, append(own, append(env, "URL="+url, "D="+dir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")...)
 	out, err := command.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %s", script, err, out)
