@@ -86,6 +86,24 @@ func List(configured map[string]Setting, store beads.Place) (list []Project) {
 	return list
 }
 
+// Around returns the project of a store, and all others that List names, each once. Its own name
+// is the configured one, or else that of its directory.
+func Around(configured map[string]Setting, store beads.Place) (here Project, others []Project) {
+	dir := git.RealPath(filepath.Dir(store.Dir))
+	here = Project{filepath.Base(dir), Setting{Path: dir}}
+	own := repositoryOf(dir)
+	seen := []string{own}
+	for _, p := range List(configured, store) {
+		switch repository := repositoryOf(p.Path); {
+		case repository == own:
+			here.Name = p.Name
+		case !slices.Contains(seen, repository):
+			seen, others = append(seen, repository), append(others, p)
+		}
+	}
+	return here, others
+}
+
 // isGlob reports whether a path is a glob. The path of an existing directory is none.
 func isGlob(path string) bool { return strings.ContainsAny(path, "*?[") && !isThere(path) }
 

@@ -63,7 +63,7 @@ var ErrNotHere = errors.New("there is no directory")
 
 // Here returns ErrNotHere unless a directory has a store.
 func Here(dir string) error {
-	if at := filepath.Join(dir, beads.DirName); !isThere(at) {
+	if at := filepath.Join(git.RealPath(dir), beads.DirName); !isThere(at) {
 		return fmt.Errorf("%w %s", ErrNotHere, at)
 	}
 	return nil

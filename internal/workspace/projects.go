@@ -1,8 +1,12 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"stig/internal/beads"
@@ -10,6 +14,7 @@ import (
 	"stig/internal/git"
 	"stig/internal/project"
 	"stig/internal/store/jsonl"
+	"stig/internal/visible"
 )
 
 // edgesOf returns the dependencies of a store on other projects.
@@ -44,6 +49,84 @@ func (a *Run) uncached(p beads.Place) beads.Store {
 		s.Cache = nil
 	}
 	return store
+}
+
+// Unread is a project that cannot be read, or only in part.
+type Unread struct {
+	Project string `json:"project"`
+	Path    string `json:"path"`
+	Why     string `json:"why"`
+}
+
+// Everywhere calls read with a run in this project and in each configured one, and returns the
+// projects of which anything could not be read. The error is that of this project. Runs in other
+// projects write nothing there, and their warnings name the project.
+func (a *Run) Everywhere(ctx context.Context, read func(in *Run) error) (unread []Unread, err error) {
+	store, err := a.DiscoverToRead()
+	if err != nil {
+		return nil, err
+	}
+	here, others := project.Around(a.Config.Projects, store.Place())
+	a.Project, a.Alone = here.Name, len(others) == 0
+	for i, p := range append([]project.Project{here}, others...) {
+		in := a
+		if i > 0 {
+			in = a.inProject(ctx, p)
+			err = project.Here(p.Path)
+		}
+		if err == nil {
+			err = read(in)
+		}
+		switch {
+		case err != nil && i == 0:
+			return nil, err
+		case err != nil:
+			in.damage = Classify(err).Message
+		}
+		if err = nil; in.damage != "" {
+			why := strings.ReplaceAll(in.damage, git.RealPath(p.Path)+string(filepath.Separator), "")
+			unread = append(unread, Unread{p.Name, cmp.Or(in.Dir, "."), visible.OneLine(why)})
+		}
+	}
+	return unread, nil
+}
+
+// inProject returns a run in another project, to read it.
+func (a *Run) inProject(ctx context.Context, p project.Project) *Run {
+	in := a.Fresh(ctx, a.Running)
+	in.Project, in.Dir, in.Store, in.Cache, in.ReadOnly = p.Name, nearest(p.Path), "", nil, true
+	in.Getenv = func(name string) string {
+		if name == "BEADS_DIR" { // it is that of this project
+			return ""
+		}
+		return a.Getenv(name)
+	}
+	in.Say = func(l Level, text string) {
+		if l == Warning && in.damage == "" {
+			a.Say(l, p.Name+": "+text)
+		}
+	}
+	return in
+}
+
+// nearest returns a path relative to the working directory if that is shorter.
+func nearest(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if below, err := filepath.Rel(here, path); err == nil && len(below) < len(path) {
+		return below
+	}
+	return path
+}
+
+// Typed returns a command as it is typed in this project: with -C for a run in another one.
+func (a *Run) Typed(command string) string {
+	if rest, ok := strings.CutPrefix(command, "stig "); ok && a.ReadOnly {
+		return "stig -C " + visible.Quoted(a.Dir) + " " + rest
+	}
+	return command
 }
 
 // externalTimeout limits a command of gate.external.

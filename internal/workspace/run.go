@@ -276,6 +276,11 @@ type Run struct {
 	Running string          // the name of the command
 	Journal *journal        // of this run's edits; nil before a store is opened
 
+	Project  string // its name, in Everywhere
+	Alone    bool   // Everywhere found no other project
+	ReadOnly bool   // in another project: nothing is written there, live state included
+	damage   string // what of the store cannot be read; "" for nothing, or if it was not read
+
 	misconfigured bool // the user was warned of the configuration
 
 	cached cached // from git
