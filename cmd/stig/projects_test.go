@@ -158,3 +158,76 @@ func TestManyProjectsHere(t *testing.T) {
 		}
 	}
 }
+
+// newWork creates the repositories home, api and web with issues, and raw, which has conflict
+// markers. Each run of agent.sh writes its issue's id.
+func newWork(t *testing.T) manyProjects {
+	p := manyProjects{&twoProjects{t: t, dir: t.TempDir()}}
+	p.env = append(os.Environ(), append([]string{"HOME=" + p.dir, "XDG_STATE_HOME=" + filepath.Join(p.dir, "state"), "XDG_CONFIG_HOME=" + filepath.Join(p.dir, "config"),
+		"GIT_CONFIG_NOSYSTEM=1", "STIG_ACTOR=bo", "STIG_TRUST=1", "BEADS_DIR="}, forGit...)...)
+	p.write(".gitconfig", "[user]\n\tname = ann\n\temail = ann@example.org\n")
+	p.write("home/.stig.cue", `projects: {api: path: "../api", web: path: "../web", raw: path: "../raw", gone: path: "../gone"}`)
+	p.write("web/.stig.cue", `commits: subject: "web {id}"`)
+	p.write("home/agent.sh", "#!/bin/sh\necho \"$STIG_ISSUE\" >>\"$HOME/ran\"\necho done >\"$STIG_ISSUE\"\n")
+	const issue = `{"id":%q,"title":"Make it","status":"open","priority":%d,"acceptance_criteria":"~~~sh\ntest -s %[1]s\n~~~"}` + "\n"
+	for project, issues := range map[string]map[string]int{"home": {"home-1": 2, "home-2": 0}, "api": {"api-1": 1, "api-2": 4}, "web": {"web-1": 3}, "raw": {"raw-1": 0}} {
+		text := ""
+		for id, priority := range issues {
+			text += fmt.Sprintf(issue, id, priority)
+		}
+		p.write(project+"/.beads/issues.jsonl", text)
+		p.run(fmt.Sprintf("chmod +x home/agent.sh; git init -q -b main %[1]s; git -C %[1]s add .; git -C %[1]s commit -qm plan", project))
+	}
+	p.run("echo '<<<<<<< ours' >>raw/.beads/issues.jsonl")
+	return p
+}
+
+// ran returns the issues that runs worked on, in order.
+func (p manyProjects) ran() string {
+	text, _ := os.ReadFile(filepath.Join(p.dir, "ran"))
+	return strings.Join(strings.Fields(string(text)), " ")
+}
+
+// TestWorkAll checks that one loop takes the best ready issue of all projects, each in its own
+// clone and configuration, and names those that it cannot serve.
+func TestWorkAll(t *testing.T) {
+	p := newWork(t)
+	said, _, code := p.stig("work", "--all", "--until-empty", "--", "./agent.sh")
+	if got, want := p.ran(), "home-2 api-1 home-1 web-1 api-2"; got != want || code != 0 {
+		t.Errorf("ran %q, want %q; exit code %d:\n%s", got, want, code, said)
+	}
+	for _, part := range []string{" gone: not served: there is no directory", " raw: not served: ", " api bo api-1 Make it: closed", "5 closed", "next: stig morning --all"} {
+		if !strings.Contains(said, part) {
+			t.Errorf("does not say %q:\n%s", part, said)
+		}
+	}
+	p.run(`test "$(git -C web log -1 --format=%s stig/work)" = "web web-1"; grep -q '"status":"closed"' web/.beads/issues.jsonl; git -C raw diff --exit-code main -- agent.sh; ! git -C home rev-parse -q --verify stig/web-1`)
+}
+
+// TestWorkAllBounds checks that limits count the runs in all projects.
+func TestWorkAllBounds(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"once", "home-2", []string{"--once"}},
+		{"max runs", "home-2 api-1", []string{"--max-runs", "2"}},
+		{"filter", "home-2", []string{"--until-empty", "priority=0"}},
+		{"dry run", "", []string{"--dry-run"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newWork(t)
+			said, _, _ := p.stig(append(append([]string{"work", "--all"}, test.args...), "--", "./agent.sh")...)
+			if got := p.ran(); got != test.want {
+				t.Errorf("ran %q, want %q:\n%s", got, test.want, said)
+			}
+			if test.name == "dry run" && !strings.Contains(said, "would take home-2: Make it (ready, in project home)") {
+				t.Errorf("got\n%s", said)
+			}
+		})
+	}
+	p := newWork(t)
+	if said, _, code := p.stig("work", "--all", "api-1", "--", "./agent.sh"); code != 2 {
+		t.Errorf("an issue is accepted:\n%s", said)
+	}
+}

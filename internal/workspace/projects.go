@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,48 +59,67 @@ type Unread struct {
 	Why     string `json:"why"`
 }
 
+// Projects returns a run in this project and in each configured one, each with its name, and the
+// projects that are not on this machine. The error is that of this project.
+func (a *Run) Projects(ctx context.Context) (runs []*Run, unread []Unread, err error) {
+	store, err := a.DiscoverToRead()
+	if err != nil {
+		return nil, nil, err
+	}
+	here, others := project.Around(a.Config.Projects, store.Place())
+	a.Project, a.Alone = here.Name, len(others) == 0
+	runs = []*Run{a}
+	for _, p := range others {
+		in := a.inProject(ctx, p)
+		if err := project.Here(p.Path); err != nil {
+			unread = append(unread, in.unread(err.Error()))
+		} else {
+			runs = append(runs, in)
+		}
+	}
+	return runs, unread, nil
+}
+
 // Everywhere calls read with a run in this project and in each configured one, and returns the
 // projects of which anything could not be read. The error is that of this project. Runs in other
 // projects write nothing there, and their warnings name the project.
 func (a *Run) Everywhere(ctx context.Context, read func(in *Run) error) (unread []Unread, err error) {
-	store, err := a.DiscoverToRead()
-	if err != nil {
-		return nil, err
-	}
-	here, others := project.Around(a.Config.Projects, store.Place())
-	a.Project, a.Alone = here.Name, len(others) == 0
-	for i, p := range append([]project.Project{here}, others...) {
-		in := a
-		if i > 0 {
-			in = a.inProject(ctx, p)
-			err = project.Here(p.Path)
-		}
-		if err == nil {
-			err = read(in)
-		}
-		switch {
-		case err != nil && i == 0:
+	runs, unread, err := a.Projects(ctx)
+	for _, in := range runs {
+		in.ReadOnly = in != a
+		switch err := read(in); {
+		case err != nil && in == a:
 			return nil, err
 		case err != nil:
 			in.damage = Classify(err).Message
 		}
-		if err = nil; in.damage != "" {
-			why := strings.ReplaceAll(in.damage, git.RealPath(p.Path)+string(filepath.Separator), "")
-			unread = append(unread, Unread{p.Name, cmp.Or(in.Dir, "."), visible.OneLine(why)})
+		if in.damage != "" {
+			unread = append(unread, in.unread(in.damage))
 		}
 	}
-	return unread, nil
+	slices.SortFunc(unread, func(a, b Unread) int { return strings.Compare(a.Project, b.Project) })
+	return unread, err
 }
 
-// inProject returns a run in another project, to read it.
+// unread returns the project of a run as one that cannot be read. Paths in why are cut to those in
+// the project.
+func (a *Run) unread(why string) Unread {
+	why = strings.ReplaceAll(why, git.RealPath(cmp.Or(a.Dir, "."))+string(filepath.Separator), "")
+	return Unread{a.Project, cmp.Or(a.Dir, "."), visible.OneLine(why)}
+}
+
+// inProject returns a run in another project.
 func (a *Run) inProject(ctx context.Context, p project.Project) *Run {
 	in := a.Fresh(ctx, a.Running)
-	in.Project, in.Dir, in.Store, in.Cache, in.ReadOnly = p.Name, nearest(p.Path), "", nil, true
+	in.Project, in.Dir, in.Store, in.Cache = p.Name, nearest(p.Path), "", nil
 	in.Getenv = func(name string) string {
-		if name == "BEADS_DIR" { // it is that of this project
+		if name == beadsDir {
 			return ""
 		}
 		return a.Getenv(name)
+	}
+	in.Env = func() []string {
+		return slices.DeleteFunc(slices.Clone(a.Env()), func(v string) bool { return strings.HasPrefix(v, beadsDir+"=") })
 	}
 	in.Say = func(l Level, text string) {
 		if l == Warning && in.damage == "" {
@@ -108,6 +128,9 @@ func (a *Run) inProject(ctx context.Context, p project.Project) *Run {
 	}
 	return in
 }
+
+// beadsDir is a variable that names the store of this project.
+const beadsDir = "BEADS_DIR"
 
 // nearest returns a path relative to the working directory if that is shorter.
 func nearest(path string) string {
