@@ -231,3 +231,40 @@ func TestWorkAllBounds(t *testing.T) {
 		t.Errorf("an issue is accepted:\n%s", said)
 	}
 }
+
+// TestTraceTo checks that a trace to PROJECT:NAME is written to that project alone, on the issue
+// NAME or for the addressee NAME, through its own store.
+func TestTraceTo(t *testing.T) {
+	p := newManyProjects(t, 2)
+	said, _, code := p.stig("trace", "add", "home-1", "finding", "-m", "the port is taken", "--to", "svc-1:svc-1-1", "--actor", "bo")
+	if want := ": finding on svc-1-1 of project svc-1\n"; code != 0 || !strings.Contains(said, want) {
+		t.Errorf("exit code %d, no %q:\n%s", code, want, said)
+	}
+	p.run(`! grep -q 'port is taken' home/.beads/issues.jsonl; grep -q 'bo.*the port is taken.*From home-1 of project home' services/svc-1/.beads/issues.jsonl; grep -q '"actor":"bo"' services/svc-1/.git/stig/journal*`)
+	if said, _, code := p.stig("trace", "add", "svc-2-1", "query", "-m", "which port?", "--to", "svc-2:mara"); code != 0 || !strings.Contains(said, ": query on svc-2-1 of project svc-2\n") {
+		t.Errorf("exit code %d:\n%s", code, said)
+	}
+	p.run(`cd services/svc-2; grep -q 'to: mara' .beads/issues.jsonl`)
+	before := p.files()
+	for _, test := range []struct {
+		want string
+		args []string
+		code int
+	}{
+		{"project svc-2 (../services/svc-2): home-1: no such issue", []string{"home-1", "query", "-m", "x", "--to", "svc-2:mara"}, 4},
+		{"no-1: no such issue", []string{"no-1", "finding", "-m", "x", "--to", "svc-2:svc-2-1"}, 4},
+		{"project gone (../gone): there is no directory .beads", []string{"home-1", "finding", "-m", "x", "--to", "gone:gone-1"}, 3},
+		{"project bad (../services/bad): .beads/issues.jsonl:2: ", []string{"bad-1", "finding", "-m", "x", "--to", "bad:bad-1"}, 3},
+		{"in another project; found 2 addressees", []string{"home-1", "finding", "-m", "x", "--to", "svc-2:svc-2-1,mara"}, 2},
+		{"must be PROJECT:NAME", []string{"home-1", "finding", "-m", "x", "--to", "svc-2:"}, 2},
+	} {
+		if said, _, code := p.stig(append([]string{"trace", "add"}, test.args...)...); code != test.code || !strings.Contains(said, test.want) {
+			t.Errorf("%v: exit code %d, want %d, %q:\n%s", test.args, code, test.code, test.want, said)
+		}
+	}
+	for path, text := range p.files() {
+		if before[path] != text && !strings.HasSuffix(path, ".lock") {
+			t.Errorf("a refused trace changed %s", path)
+		}
+	}
+}

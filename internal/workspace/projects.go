@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"stig/internal/beads"
+	"stig/internal/fault"
 	"stig/internal/gate"
 	"stig/internal/git"
 	"stig/internal/project"
@@ -99,6 +101,42 @@ func (a *Run) Everywhere(ctx context.Context, read func(in *Run) error) (unread 
 	}
 	slices.SortFunc(unread, func(a, b Unread) int { return strings.Compare(a.Project, b.Project) })
 	return unread, err
+}
+
+// InProject returns a run in a configured project, to write there; nil if none has that name. An
+// error says that the project is not on this machine.
+func (a *Run) InProject(ctx context.Context, name string) (*Run, error) {
+	store, err := a.DiscoverToRead()
+	if err != nil {
+		return nil, err
+	}
+	here, others := project.Around(a.Config.Projects, store.Place())
+	a.Project = here.Name
+	for _, p := range others {
+		if p.Name != name {
+			continue
+		}
+		in := a.inProject(ctx, p)
+		if err := project.Here(p.Path); err != nil {
+			return nil, in.Located(err)
+		}
+		return in, nil
+	}
+	return nil, nil
+}
+
+// Located returns an error in another project as one that names the project and its directory.
+func (a *Run) Located(err error) error {
+	if err == nil {
+		return nil
+	}
+	f := Classify(err)
+	code := fault.Store
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		code = e.Code
+	}
+	return &fault.Error{Code: code, Reason: fmt.Sprintf("project %s (%s): %s", a.Project, a.Dir, a.unread(f.Message).Why),
+		Hint: strings.ReplaceAll(f.Hint, "stig ", "stig -C "+visible.Quoted(a.Dir)+" "), Err: err}
 }
 
 // unread returns the project of a run as one that cannot be read. Paths in why are cut to those in
