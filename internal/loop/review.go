@@ -70,8 +70,12 @@ func (l *loop) synchronize(ctx context.Context) {
 		return
 	}
 	for _, one := range done.Issues {
-		if one.Did != night.DidNothing {
-			l.tell(one.ID, "request #%d: %s", one.Request, strings.TrimSuffix(string(one.Did)+": "+one.Why, ": "))
+		switch text := fmt.Sprintf("request #%d: %s", one.Request, strings.TrimSuffix(string(one.Did)+": "+one.Why, ": ")); one.Did {
+		case night.DidNothing:
+		case night.DidFail: // the next time will fail too
+			l.once(one.ID + ": " + text)
+		default:
+			l.tell(one.ID, "%s", text)
 		}
 	}
 }
