@@ -17,7 +17,7 @@ import (
 // forgeOf starts a stand-in of a forge, or plays people on it:
 //
 //	forge start BARE DIR      make BARE from the repository DIR, whose remote it becomes
-//	forge merge|squash|rebase|revert|close N
+//	forge merge|squash|rebase|revert|close|fixup|update N
 //	forge remark N USER TEXT [PATH]
 //	forge status failure
 //	forge show N              print a request

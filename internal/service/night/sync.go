@@ -1,6 +1,7 @@
 package night
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -312,6 +313,9 @@ func (s *syncing) beginAnew(ctx context.Context, id string) error {
 	}
 	trees := s.trees
 	trees.Onto = git.DefaultBranch
+	if err := git.RemoveBranch(ctx, trees, git.RequestBranch(git.BranchOf(id, git.WorkBranch))); err != nil {
+		return err
+	}
 	list, err := git.Worktrees(ctx, trees)
 	for _, tree := range list {
 		if tree.Issue == id {
@@ -436,16 +440,17 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 			}
 		}
 	}
-	checks, err := s.forge.Checks(ctx, r.Head)
+	head := cmp.Or(request.Head, r.Head) // people may have pushed to the branch
+	checks, err := s.forge.Checks(ctx, head)
 	if err != nil {
 		return b, err
 	}
 	b.pending = checks.Pending
 	for _, job := range checks.Failed {
-		add("job "+job.Name+" "+r.Head, fmt.Sprintf("- The job %s failed: %s\n%s", visible.OneLine(job.Name), visible.OneLine(job.URL), quoted(job.Tail)))
+		add("job "+job.Name+" "+head, fmt.Sprintf("- The job %s failed: %s\n%s", visible.OneLine(job.Name), visible.OneLine(job.URL), quoted(job.Tail)))
 	}
-	if request.Conflicts && request.Head == r.Head {
-		add("conflict "+r.Head, fmt.Sprintf("- The request conflicts with %s. The next run begins with it merged.\n", s.Default))
+	if request.Conflicts {
+		add("conflict "+head, fmt.Sprintf("- The request conflicts with %s. The next run begins with it merged.\n", s.Default))
 	}
 	return b, nil
 }

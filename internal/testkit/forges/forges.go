@@ -29,7 +29,8 @@ type Site interface {
 	// token for it.
 	Begin(dir string) (token string, err error)
 	// Judge merges (merge, squash, rebase), closes or reverts a request, as Writer. byhand
-	// squashes its branch beside the forge, part picks its last commit alone.
+	// squashes its branch beside the forge, part picks its last commit alone. fixup pushes a
+	// commit to the branch, and update merges main into it.
 	Judge(verb string, number int) error
 	// Remark leaves a review of a request, or with a path a comment on its first line.
 	Remark(number int, user, text, path string)
@@ -208,7 +209,7 @@ func (f *Forge) Judge(verb string, number int) error {
 	switch verb {
 	case "revert":
 		return revert(f.Bare, dir, p.merge)
-	case "byhand", "part":
+	case "byhand", "part", "fixup", "update":
 		return byHand(f.Bare, dir, verb, p.branch)
 	}
 	script := map[string]string{
@@ -227,12 +228,15 @@ func revert(url, dir, commit string) error {
 	return err
 }
 
-// byHand brings a branch to the main branch without the forge: in one commit, or only in part.
+// byHand brings a branch to the main branch without the forge, in one commit or only in part, or
+// pushes to the branch.
 func byHand(url, dir, verb, branch string) error {
-	script := `git merge -q --squash "origin/$B" && git commit -qm "by hand"`
-	if verb == "part" {
-		script = `git cherry-pick "$(git rev-list --reverse --no-merges "main..origin/$B" | tail -1)"`
-	}
+	script := map[string]string{
+		"byhand": `git merge -q --squash "origin/$B" && git commit -qm "by hand"`,
+		"part":   `git cherry-pick "$(git rev-list --reverse --no-merges "main..origin/$B" | tail -1)"`,
+		"fixup":  `git switch -q "$B"; echo fixed >fixup; git add fixup; git commit -qm "a fixup"; git push -q origin "$B"; git switch -q main`,
+		"update": `git switch -q "$B"; git merge -q --no-edit main; git push -q origin "$B"; git switch -q main`,
+	}[verb]
 	_, err := onMain(url, dir, script, "B="+branch)
 	return err
 }

@@ -208,7 +208,7 @@ func (g *Gitea) Judge(verb string, number int) error {
 	switch verb {
 	case "close":
 		return g.repo(Writer, http.MethodPatch, at, map[string]any{"state": "closed"}, nil)
-	case "revert", "byhand", "part":
+	case "revert", "byhand", "part", "fixup", "update":
 		return g.beside(verb, number)
 	}
 	var err error
