@@ -43,7 +43,11 @@ type Requested struct {
 	State   signals.ReviewState `json:"state"`
 	Did     Did                 `json:"did"`
 	Why     string              `json:"why"`
-	Others  []string            `json:"others"` // accounts without write access whose remarks nobody gets
+	Rounds  int                 `json:"rounds"` // batches of remarks that workers were given
+	Failed  []string            `json:"failed"` // jobs that failed
+	// Strangers are remarks of people who may not write to the repository, which workers do not
+	// get.
+	Strangers []Stranger `json:"strangers"`
 }
 
 // Did is what a synchronization did.
@@ -78,7 +82,7 @@ func ListRequested(file *beads.Snapshot) (list []Requested, reviews []signals.Re
 			continue
 		}
 		if r, ok := signals.LastReview(notes.Parse(text)); ok {
-			list = append(list, Requested{ID: issue.ID, Title: issue.Title, Request: r.Number, URL: r.URL, State: r.State, Others: []string{}})
+			list = append(list, Requested{ID: issue.ID, Title: issue.Title, Request: r.Number, URL: r.URL, State: r.State, Rounds: r.Rounds, Failed: []string{}, Strangers: []Stranger{}})
 			reviews = append(reviews, r)
 		}
 	}
@@ -93,6 +97,13 @@ func Requests(a *workspace.Run) (*Synced, error) {
 	}
 	defer file.Close()
 	list, _, err := ListRequested(file)
+	if err != nil {
+		return nil, err
+	}
+	place, err := a.Live(file.Place())
+	if ReadSeen(place).addTo(list); !a.ByPerson(a.Actor) {
+		HideStrangers(list)
+	}
 	return &Synced{Issues: append([]Requested{}, list...)}, err
 }
 
@@ -104,11 +115,8 @@ type syncing struct {
 	dryRun  bool
 }
 
-// Sync compares the issues with requests with the forge and its default branch. It closes an
-// issue whose change is there, reopens one whose change was reverted, asks about a request that
-// was closed without a merge, and gives reviewers' remarks to the worker. What fails for one
-// issue is said of it, and the others go on.
-func Sync(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
+// synchronize is Sync without a record of it.
+func synchronize(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, err
@@ -380,7 +388,12 @@ func (s *syncing) askOfClosed(ctx context.Context, one *Requested, r signals.Rev
 	if err != nil {
 		return err
 	}
-	remarks = slices.DeleteFunc(remarks, func(m forge.Remark) bool { return !m.Trusted })
+	remarks = slices.DeleteFunc(remarks, func(m forge.Remark) bool {
+		if !m.Trusted && !m.Own {
+			one.stranger(m)
+		}
+		return !m.Trusted
+	})
 	text := fmt.Sprintf("Its request %s was closed without a merge. What should change?\n", one.URL)
 	if last := len(remarks) - 1; last >= 0 {
 		text += "\nThe last remark:\n\n" + said(remarks[last])
@@ -454,9 +467,7 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 		switch {
 		case m.Own:
 		case !m.Trusted:
-			if !slices.Contains(one.Others, visible.OneLine(m.Author)) {
-				one.Others = append(one.Others, visible.OneLine(m.Author))
-			}
+			one.stranger(m)
 		default:
 			before := len(b.keys)
 			if add(m.Key, said(m)); len(b.keys) > before && m.Thread != "" {
@@ -470,7 +481,9 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 		return b, err
 	}
 	b.pending = checks.Pending
+	one.Failed = []string{}
 	for _, job := range checks.Failed {
+		one.Failed = append(one.Failed, visible.OneLine(job.Name))
 		add("job "+job.Name+" "+head, fmt.Sprintf("- The job %s failed: %s\n%s", visible.OneLine(job.Name), visible.OneLine(job.URL), quoted(job.Tail)))
 	}
 	if request.Conflicts {
