@@ -28,7 +28,7 @@ type Project struct {
 	Remote string `json:"remote"` // name or URL; "" for git.Client.Published to choose
 }
 
-// asking is a store whose snapshots answer beads.Snapshot.External.
+// asking is a store whose snapshots answer beads.Snapshot.External and Request.
 type asking struct {
 	beads.Store
 	others *others
@@ -40,7 +40,7 @@ func (s asking) Snapshot() (*beads.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return file.Asking(s.others.external()), nil
+	return file.Asking(s.others.external(), s.others.app.Config.requestOf()), nil
 }
 
 // Edit asks other projects before the edit and not during it, since their commands may take
@@ -57,7 +57,7 @@ func (s asking) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 					unknown = append(unknown, &edge{issue, id})
 				}
 				return e
-			})
+			}, s.others.app.Config.requestOf())
 			if err := fn(tx); unknown == nil {
 				return err
 			}

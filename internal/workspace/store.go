@@ -275,7 +275,7 @@ func (a *Run) OpenNear(scope beads.Scope) (*beads.Snapshot, error) {
 		if err != nil {
 			return nil, err
 		}
-		return file.Asking(a.othersOf(store.Place()).external()), nil
+		return file.Asking(a.othersOf(store.Place()).external(), a.Config.requestOf()), nil
 	}
 	return a.Open()
 }
