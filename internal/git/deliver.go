@@ -30,11 +30,19 @@ func (r *worktreeRepo) delivery(branch, onto string) *Worktree {
 // the result. onto is head's name. The error is a *RejectedError for conflicts. No branch and
 // no file changes.
 func Joined(ctx context.Context, o WorktreeOptions, head, onto, tip string) (string, error) {
+	return JoinedBeyond(ctx, o, head, onto, tip, "")
+}
+
+// JoinedBeyond is Joined for a tip that is built upon a request, whose last commit in it is upon:
+// if head has that request in another form, only the work after it is merged.
+func JoinedBeyond(ctx context.Context, o WorktreeOptions, head, onto, tip, upon string) (string, error) {
 	r, err := open(ctx, o)
 	if err != nil {
 		return "", err
 	}
-	return r.delivery(r.onto, onto).combine(ctx, tip, head)
+	t := r.delivery(r.onto, onto)
+	t.upon = upon
+	return t.combine(ctx, tip, head)
 }
 
 // Picked returns a commit with the changes of steps applied to a commit, in order; that commit
@@ -50,18 +58,9 @@ func Picked(ctx context.Context, o WorktreeOptions, head, onto string, steps []S
 	return head, err
 }
 
-// pick merges with From as the base: old versions of git accept no other base than a common
-// ancestor, so it makes such commits.
+// pick applies a change to a commit.
 func (t *Worktree) pick(ctx context.Context, head string, s Step) (string, error) {
-	ours, err := t.commitTree(ctx, head+"^{tree}", "ours", []string{s.From})
-	if err != nil {
-		return "", err
-	}
-	theirs, err := t.commitTree(ctx, s.To+"^{tree}", "theirs", []string{s.From})
-	if err != nil {
-		return "", err
-	}
-	tree, err := t.mergeTree(ctx, theirs, ours)
+	tree, err := t.mergeSince(ctx, s.From, s.To, head)
 	if err == nil {
 		tree, _, err = t.withStore(ctx, tree, head)
 	}
@@ -365,10 +364,15 @@ func RemoteURL(ctx context.Context, o WorktreeOptions, remote string) (string, e
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
+// requestSpace begins the names of stig's copies of branches on the forge.
+const requestSpace = namespace + "/requests/"
+
 // RequestBranch is stig's copy of an issue's branch on the forge.
 func RequestBranch(branch string) string {
-	return namespace + "/requests/" + strings.TrimPrefix(branch, namespace+"/")
+	return requestSpace + strings.TrimPrefix(branch, namespace+"/")
 }
+
+func isRequestBranch(branch string) bool { return strings.HasPrefix(branch, requestSpace) }
 
 // FetchTo fetches a branch of a remote into a branch here, and returns its commit. No other
 // reference changes.

@@ -26,7 +26,7 @@ func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
 		return "", err
 	}
 	t.tip, t.from = merged, onto
-	return merged, nil
+	return merged, t.writeNote(onto)
 }
 
 // Include merges another branch than Onto into the branch, as Merge does, and reports whether
@@ -67,7 +67,7 @@ func (t *Worktree) mergeIn(ctx context.Context, branch string) (was, onto, merge
 			return s.head, onto, s.head, err
 		}
 		repo := *t.repo
-		as.repo, as.Issue, repo.onto = &repo, "", branch
+		as.repo, as.Issue, as.upon, repo.onto = &repo, "", "", branch
 	}
 	merged, err = as.combine(ctx, s.head, onto)
 	if err == nil && merged != s.head {
@@ -98,7 +98,7 @@ func (t *Worktree) combine(ctx context.Context, head, onto string) (string, erro
 		parents = []string{onto, head}
 	}
 	if base != onto {
-		if tree, err = t.mergeTree(ctx, head, onto); err != nil {
+		if tree, err = t.mergeBeyond(ctx, base, head, onto); err != nil {
 			return "", err
 		}
 	}
@@ -114,6 +114,38 @@ func (t *Worktree) combine(ctx context.Context, head, onto string) (string, erro
 		message += "\n\n" + IssueTrailer + ": " + t.Issue
 	}
 	return t.commitTree(ctx, tree, message, parents)
+}
+
+// mergeBeyond merges two commits into a tree. If head is built upon a request that landed in
+// another form, as by a squash, or was reverted, only the work after that request is merged.
+func (t *Worktree) mergeBeyond(ctx context.Context, base, head, onto string) (string, error) {
+	if t.upon == "" {
+		return t.mergeTree(ctx, head, onto)
+	}
+	for _, within := range [][2]string{{base, t.upon}, {t.upon, head}} {
+		is, err := t.repo.descends(ctx, within[1], within[0])
+		if err != nil {
+			return "", err
+		}
+		if !is {
+			return t.mergeTree(ctx, head, onto)
+		}
+	}
+	return t.mergeSince(ctx, t.upon, head, onto)
+}
+
+// mergeSince merges what one commit changed since another into a third: old versions of git
+// accept no other base than a common ancestor, so it makes such commits.
+func (t *Worktree) mergeSince(ctx context.Context, since, head, onto string) (string, error) {
+	ours, err := t.commitTree(ctx, onto+"^{tree}", "ours", []string{since})
+	if err != nil {
+		return "", err
+	}
+	theirs, err := t.commitTree(ctx, head+"^{tree}", "theirs", []string{since})
+	if err != nil {
+		return "", err
+	}
+	return t.mergeTree(ctx, theirs, ours)
 }
 
 // isOneStep reports whether head is one commit on onto that names its issue.
