@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -252,7 +253,7 @@ func (r *Reverts) Of(ctx context.Context, w Work) (by Revert, err error) {
 			if err != nil {
 				return Revert{}, err
 			}
-			if undo = c.again && !part; !part && (!c.titled || !namesIssue(c.message, w.Issue)) {
+			if undo = c.again && !part; !part && (!c.titled || !namesIssue(c.message, w.Issue) && !revertsRequest(c.message, w.Request)) {
 				continue
 			}
 		}
@@ -336,6 +337,12 @@ func namesIssue(message, id string) bool {
 		return false
 	}
 	found, err := regexp.MatchString(`(?:^|[^0-9A-Za-z_.-])`+regexp.QuoteMeta(id)+`(?:$|[^0-9A-Za-z_.-]|\.(?:$|\s))`, message)
+	return err == nil && found
+}
+
+// revertsRequest reports whether a message reverts a request, as GitHub writes it.
+func revertsRequest(message string, number int) bool {
+	found, err := regexp.MatchString(fmt.Sprintf(`(?m)^Reverts \S*#%d\s*$`, number), message)
 	return err == nil && found
 }
 
@@ -425,7 +432,8 @@ func Push(ctx context.Context, o WorktreeOptions, address, branch, commit, lande
 // Delivered reports whether work, the commits after base up to commit, is in head, and the
 // commits that brought it there, as far as known. Work counts as delivered if it is an
 // ancestor of head, or if patches there equal all of its own or its whole; with trailers, also
-// if a message there has its trailer and names one of its runs.
+// if a message there has its trailer and names one of its runs. The trailer of a commit that was
+// picked from the work says nothing about the rest of it.
 func Delivered(ctx context.Context, o WorktreeOptions, issue, base, commit, head string, trailers bool) (is bool, by []string, err error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -445,22 +453,98 @@ func Delivered(ctx context.Context, o WorktreeOptions, issue, base, commit, head
 		}
 	}
 	if is, err := r.descends(ctx, head, commit); err != nil || is {
-		return is, u.plain, err
+		by, e := r.mergesOf(ctx, commit, head)
+		return is, append(by, u.plain...), errors.Join(err, e)
 	}
 	theirs, err := r.commits(ctx, "--max-count="+fmt.Sprint(mostLooked), commit+".."+head)
 	if err != nil || len(theirs) == 0 || len(u.plain) == 0 {
 		return false, nil, err
 	}
-	left, err := r.unbrought(ctx, []Unit{u}, theirs)
-	if err != nil || len(left) > 0 {
+	if by, err = r.broughtBy(ctx, u, issue, theirs); err != nil {
 		return false, nil, err
 	}
+	left, err := r.unbrought(ctx, []Unit{u}, theirs)
+	return err == nil && len(left) == 0, by, err
+}
+
+// mergesOf returns the merge that brought a commit to a head; none for a fast-forward.
+func (r *worktreeRepo) mergesOf(ctx context.Context, commit, head string) ([]string, error) {
+	said, err := r.git.Must(ctx, "rev-list", "--first-parent", "--merges", "--ancestry-path", commit+".."+head)
+	list := strings.Fields(said)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	first := list[len(list)-1:]
+	before, err := r.descends(ctx, first[0]+"^1", commit)
+	if before {
+		first = nil
+	}
+	return first, err
+}
+
+// broughtBy returns the commits that have patches of a unit or name its issue. It clears the
+// messages of those with the patch of one commit.
+func (r *worktreeRepo) broughtBy(ctx context.Context, u Unit, issue string, theirs []commit) (by []string, err error) {
+	mine, err := r.patches(ctx, u.plain)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := r.patch(ctx, u.From, u.Commit)
+	if err != nil {
+		return nil, err
+	}
+	picked := map[string]bool{}
+	for _, id := range mine {
+		picked[id] = true
+	}
+	var plain []string
 	for _, c := range theirs {
-		if contains(issuesIn(c.message), issue) {
-			by = append(by, c.hash)
+		if len(c.parents) < 2 {
+			plain = append(plain, c.hash)
 		}
 	}
-	return true, by, nil
+	ids, err := r.patches(ctx, plain)
+	for i, c := range theirs {
+		id := ids[c.hash]
+		if picked[id] || id != "" && id == whole || contains(issuesIn(c.message), issue) {
+			by = append(by, c.hash)
+		}
+		if picked[id] && id != whole {
+			theirs[i].message = ""
+		}
+	}
+	return by, err
+}
+
+// Conflicts returns the files in which a commit conflicts with another, without the store's.
+func Conflicts(ctx context.Context, o WorktreeOptions, commit, onto string) ([]string, error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	_, err = r.delivery(commit, onto).mergeTree(ctx, commit, onto)
+	if refused, ok := errors.AsType[*RejectedError](err); ok && len(refused.Files) > 0 {
+		return refused.Files, nil
+	}
+	return nil, err
+}
+
+// FetchRequest fetches a commit of a request for review, unless it is here, and reports whether
+// it is here then. GitHub and Gitea keep the last commit of a request whose branch was removed.
+func FetchRequest(ctx context.Context, o WorktreeOptions, remote string, number int, commit string) (bool, error) {
+	g := Client{Dir: o.Root, Env: o.Git.Env}
+	here := func() (bool, error) {
+		result, err := g.Run(ctx, "cat-file", "-e", commit+"^{commit}")
+		return err == nil && result.Exit == 0, err
+	}
+	if is, err := here(); is || err != nil {
+		return is, err
+	}
+	_, err := g.Perform(ctx, nil, nil, "-c", noUpkeep, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--", remote, fmt.Sprintf("refs/pull/%d/head", number))
+	if err != nil {
+		return false, err
+	}
+	return here()
 }
 
 // Contains reports whether a commit is another one or contains it.

@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/internal/beads"
 	"stig/internal/fault"
@@ -176,7 +178,13 @@ func (s *Site) Publish(ctx context.Context, w ReviewWork) (signals.Review, error
 		return signals.Review{}, err
 	}
 	next.Forge, next.Number, next.URL, next.Branch = string(s.forge.Kind()), request.Number, request.URL, w.Branch
-	next.Base, next.Head, next.State = tip, commit, signals.ReviewOpen
+	if next.Base, next.State = tip, signals.ReviewOpen; next.Head != commit {
+		now, err := s.app.Clock()
+		if err != nil {
+			return signals.Review{}, err
+		}
+		next.Head, next.Sent = commit, now.Format(time.RFC3339)
+	}
 	if request.Draft {
 		next.State = signals.ReviewDraft
 	}
@@ -188,6 +196,9 @@ func (s *Site) Publish(ctx context.Context, w ReviewWork) (signals.Review, error
 	}
 	return next, nil
 }
+
+// isReply matches what stig answers to a thread. A person may use the account of stig's token.
+var isReply = regexp.MustCompile(`^Addressed in [0-9a-f]{40,64}\.$`)
 
 // answer answers the open threads of a review with its head, each once.
 func (s *Site) answer(ctx context.Context, r signals.Review) error {
@@ -201,7 +212,7 @@ func (s *Site) answer(ctx context.Context, r signals.Review) error {
 	text := "Addressed in " + r.Head + "."
 	done := map[string]bool{"": true}
 	for _, one := range remarks {
-		if one.Own && one.Text == text {
+		if one.Text == text {
 			done[one.Thread] = true
 		}
 	}
