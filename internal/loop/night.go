@@ -331,7 +331,7 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = l.catchUp(ctx); err == nil {
+	if err = l.makeReady(ctx); err == nil {
 		err = l.run(ctx)
 	}
 	return l.finish(ctx, err)
@@ -380,8 +380,8 @@ func worksAs(name string, err error) error {
 	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop is working as %s in this clone", name), Hint: "give another name with --actor, or end that loop", Err: err}
 }
 
-// catchUp completes what a killed loop left, and prepares the branch for results.
-func (l *loop) catchUp(ctx context.Context) error {
+// makeReady completes what a killed loop left, and prepares the branch for results.
+func (l *loop) makeReady(ctx context.Context) error {
 	if err := l.beginBranch(ctx); err != nil {
 		return err
 	}

@@ -64,6 +64,10 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*Run, error) {
 		l.release(ctx, c.Issue) // another loop tried it since this one looked
 		return nil, nil
 	}
+	if may, err := l.mayRequest(r); err != nil || !may {
+		l.release(ctx, c.Issue)
+		return nil, err
+	}
 	attempts, passes := past.Tried()
 	r.Attempt += attempts + passes
 	if err := l.standing(r, claimed); err != nil {
@@ -270,7 +274,11 @@ func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error)
 		return false, err
 	}
 	r.Worktree, r.Branch = r.tree.Dir, r.tree.Branch // from here on the tree is this run's
-	return fresh, l.setUp(ctx, r, r.tree.Dir)
+	more, err := l.catchUp(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	return fresh && !more, l.setUp(ctx, r, r.tree.Dir)
 }
 
 // supervise runs the command until it ends. A failure of the command is in the record.

@@ -67,7 +67,7 @@ func (all shift) work(ctx context.Context) (ended []*Done, err error) {
 	}
 	for _, t := range started {
 		t.peers = othersThan(started, t)
-		t.err = t.catchUp(ctx)
+		t.err = t.makeReady(ctx)
 		t.began, t.over = len(t.done.Runs), t.err != nil
 	}
 	takeTurns(ctx, started)

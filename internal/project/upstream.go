@@ -31,6 +31,7 @@ type upstream struct {
 	git       git.Client
 	branch    string          // the published one
 	unknown   string          // why there is no branch; "" if there is
+	reverts   *git.Reverts    // there; nil until asked for
 	published *beads.Snapshot // the store on that branch; nil if git does not track it
 	store     string          // path of the store's file, from the root; "" if git does not track it
 }
@@ -232,9 +233,14 @@ func (u *upstream) landed(id, reason string) (commit, why string, err error) {
 			return "", "", err
 		}
 	}
-	by, err := u.git.RevertOf(u.ctx, work, u.branch)
-	if by != "" {
-		why = fmt.Sprintf("%s is closed there, but commit %.7s on %s reverted its work", id, by, on)
+	if u.reverts == nil {
+		if u.reverts, err = u.git.Reverts(u.ctx, u.branch); err != nil {
+			return "", "", err
+		}
+	}
+	by, err := u.reverts.Of(u.ctx, work)
+	if by.Commit != "" {
+		why = fmt.Sprintf("%s is closed there, but commit %.7s on %s reverted its work", id, by.Commit, on)
 	}
 	return fmt.Sprintf("%.7s", commit), why, err
 }

@@ -187,14 +187,24 @@ func syncedText(d *night.Synced) string {
 			what += ": " + one.Why
 		}
 		fmt.Fprintf(&text, "%s  #%d  %s\n", one.ID, one.Request, what)
-		if len(one.Others) > 0 {
-			fmt.Fprintf(&text, "  not given to workers: remarks of %s, who may not write to the repository; see %s\n", strings.Join(one.Others, ", "), one.URL)
-		}
+		text.WriteString(strangersText(one))
 	}
 	if text.Len() == 0 {
 		return "no request is open\n"
 	}
 	return workspace.Visible(text.String())
+}
+
+// strangersText formats the remarks of people who may not write to the repository.
+func strangersText(one night.Requested) string {
+	if len(one.Strangers) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("  not given to workers, since their authors may not write to the repository; see %s\n", one.URL)
+	for _, s := range one.Strangers {
+		text += cli.CutLine(fmt.Sprintf("    %s: %s", s.Author, visible.OneLine(s.Text)), cli.ListWidth) + "\n"
+	}
+	return text
 }
 
 func revertedText(d *night.Reverted) string {

@@ -1,6 +1,7 @@
 package night
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,11 @@ type Requested struct {
 	State   signals.ReviewState `json:"state"`
 	Did     Did                 `json:"did"`
 	Why     string              `json:"why"`
-	Others  []string            `json:"others"` // accounts without write access whose remarks nobody gets
+	Rounds  int                 `json:"rounds"` // batches of remarks that workers were given
+	Failed  []string            `json:"failed"` // jobs that failed
+	// Strangers are remarks of people who may not write to the repository, which workers do not
+	// get.
+	Strangers []Stranger `json:"strangers"`
 }
 
 // Did is what a synchronization did.
@@ -60,6 +65,8 @@ const (
 	mostWords       = 4000       // characters of a remark
 	feedbackBy      = "review"   // the author of feedback
 	landedLimit     = 20         // commits kept of what landed
+
+	jobsBegin = 2 * time.Minute // without a job after that time, the forge has none
 )
 
 // ListRequested lists the issues with a request, as the store says.
@@ -77,7 +84,7 @@ func ListRequested(file *beads.Snapshot) (list []Requested, reviews []signals.Re
 			continue
 		}
 		if r, ok := signals.LastReview(notes.Parse(text)); ok {
-			list = append(list, Requested{ID: issue.ID, Title: issue.Title, Request: r.Number, URL: r.URL, State: r.State, Others: []string{}})
+			list = append(list, Requested{ID: issue.ID, Title: issue.Title, Request: r.Number, URL: r.URL, State: r.State, Rounds: r.Rounds, Failed: []string{}, Strangers: []Stranger{}})
 			reviews = append(reviews, r)
 		}
 	}
@@ -92,21 +99,26 @@ func Requests(a *workspace.Run) (*Synced, error) {
 	}
 	defer file.Close()
 	list, _, err := ListRequested(file)
+	if err != nil {
+		return nil, err
+	}
+	place, err := a.Live(file.Place())
+	if ReadSeen(place).addTo(list); !a.ByPerson(a.Actor) {
+		HideStrangers(list)
+	}
 	return &Synced{Issues: append([]Requested{}, list...)}, err
 }
 
 // syncing is one synchronization.
 type syncing struct {
 	*Site
-	tip    string
-	dryRun bool
+	tip     string
+	reverts *git.Reverts // on the default branch
+	dryRun  bool
 }
 
-// Sync compares the issues with requests with the forge and its default branch. It closes an
-// issue whose change is there, reopens one whose change was reverted, asks about a request that
-// was closed without a merge, and gives reviewers' remarks to the worker. What fails for one
-// issue is said of it, and the others go on.
-func Sync(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
+// synchronize is Sync without a record of it.
+func synchronize(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, err
@@ -127,7 +139,10 @@ func Sync(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
 		return nil, err
 	}
 	s := &syncing{Site: site, dryRun: dryRun}
-	if s.tip, err = site.Fetch(ctx); err != nil {
+	if s.tip, err = site.Fetch(ctx); err == nil {
+		s.reverts, err = a.GitIn(site.trees.Root).Reverts(ctx, s.tip)
+	}
+	if err != nil {
 		return nil, err
 	}
 	done := &Synced{Branch: site.Default, Commit: s.tip, Issues: append([]Requested{}, list...), DryRun: dryRun}
@@ -153,14 +168,10 @@ func Sync(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
 
 // one handles one issue.
 func (s *syncing) one(ctx context.Context, one *Requested, r signals.Review, closed bool) error {
-	switch {
-	case len(r.Landed) > 0 && r.State == signals.ReviewLanded:
-		commit, subject, err := git.RevertOf(ctx, s.trees, s.tip, r.Landed)
-		if err != nil || commit == "" {
-			return err
-		}
-		return s.reverted(ctx, one, commit, subject, closed)
-	case r.State == signals.ReviewLanded || r.State == signals.ReviewReverted || closed && !r.IsRequested():
+	if len(r.Landed) > 0 && (r.State == signals.ReviewLanded || r.State == signals.ReviewReverted) {
+		return s.hasLanded(ctx, one, r, closed)
+	}
+	if r.State == signals.ReviewLanded || r.State == signals.ReviewReverted || closed && !r.IsRequested() {
 		return nil
 	}
 	request, err := s.forge.Request(ctx, r.Number)
@@ -172,12 +183,12 @@ func (s *syncing) one(ctx context.Context, one *Requested, r signals.Review, clo
 	case err != nil:
 		return err
 	case landed:
-		commit, subject, err := git.RevertOf(ctx, s.trees, s.tip, by)
+		revert, err := s.reverts.Of(ctx, workOf(one.ID, r, by))
 		switch {
 		case err != nil:
 			return err
-		case commit != "":
-			return s.reverted(ctx, one, commit, subject, closed)
+		case revert.Commit != "":
+			return s.reverted(ctx, one, revert, by, closed)
 		case closed: // by a process that was killed, or by a person
 			return s.set(ctx, one, DidNothing, toLanded(by), nil)
 		}
@@ -195,25 +206,52 @@ func (s *syncing) one(ctx context.Context, one *Requested, r signals.Review, clo
 	return s.review(ctx, one, r, request)
 }
 
-// landed reports whether the change of an issue is on the default branch, and the commits that
-// brought it: by ancestry, patch id or trailer, or by the forge's word with a commit that is
-// there. The trailer counts only once the request is no longer open, since part of a change has
-// it too.
-func (s *syncing) landed(ctx context.Context, id string, r signals.Review, request forge.Request) (bool, []string, error) {
-	is, by, err := git.Delivered(ctx, s.trees, id, r.Base, r.Head, s.tip, request.State != forge.StateOpen)
-	if err != nil {
-		return false, nil, err
+// hasLanded handles an issue whose change landed before: it may have been reverted since, or
+// brought back.
+func (s *syncing) hasLanded(ctx context.Context, one *Requested, r signals.Review, closed bool) error {
+	revert, err := s.reverts.Of(ctx, workOf(one.ID, r, r.Landed))
+	switch gone := revert.Commit != ""; {
+	case err != nil || gone == (r.State == signals.ReviewReverted):
+		return err
+	case gone:
+		return s.reverted(ctx, one, revert, r.Landed, closed)
+	case closed:
+		return s.set(ctx, one, DidNothing, toLanded(r.Landed), nil)
 	}
+	there, err := git.Contains(ctx, s.trees, s.tip, r.Landed[0])
+	if err != nil || !there {
+		return err
+	}
+	return s.close(ctx, one, r, r.Landed)
+}
+
+// workOf returns the work of a request, which landed by some commits.
+func workOf(id string, r signals.Review, by []string) git.Work {
+	return git.Work{Issue: id, Since: r.Base, Landed: by, Request: r.Number}
+}
+
+// landed reports whether the change of an issue is on the default branch, and the commits that
+// brought it: by the forge's word with a commit that is there, or by ancestry, patch id or
+// trailer. The trailer counts only once the request is no longer open, since part of a change has
+// it too.
+func (s *syncing) landed(ctx context.Context, id string, r signals.Review, request forge.Request) (is bool, by []string, err error) {
 	if request.Merge != "" {
-		there, err := git.Contains(ctx, s.trees, s.tip, request.Merge)
-		if err != nil {
+		if is, err = git.Contains(ctx, s.trees, s.tip, request.Merge); err != nil {
 			return false, nil, err
 		}
-		if there {
-			is, by = true, append(by, request.Merge)
-		}
 	}
-	return is, by[:min(len(by), landedLimit)], err
+	if is {
+		by = []string{request.Merge}
+	}
+	known, err := git.FetchRequest(ctx, s.trees, s.remote, r.Number, r.Head)
+	if err != nil || !known {
+		return is, by, err
+	}
+	there, more, err := git.Delivered(ctx, s.trees, id, r.Base, r.Head, s.tip, request.State != forge.StateOpen)
+	if by = append(by, more...); len(by) > landedLimit {
+		by = by[:landedLimit]
+	}
+	return is || there, by, err
 }
 
 // set changes the review of an issue, with what beside does in the same edit.
@@ -312,6 +350,9 @@ func (s *syncing) beginAnew(ctx context.Context, id string) error {
 	}
 	trees := s.trees
 	trees.Onto = git.DefaultBranch
+	if err := git.RemoveBranch(ctx, trees, git.RequestBranch(git.BranchOf(id, git.WorkBranch))); err != nil {
+		return err
+	}
 	list, err := git.Worktrees(ctx, trees)
 	for _, tree := range list {
 		if tree.Issue == id {
@@ -323,8 +364,8 @@ func (s *syncing) beginAnew(ctx context.Context, id string) error {
 }
 
 // reverted reopens an issue whose change was reverted on the default branch.
-func (s *syncing) reverted(ctx context.Context, one *Requested, commit, subject string, closed bool) error {
-	why := fmt.Sprintf("its change was reverted on %s by %.12s: %s", s.Default, commit, visible.OneLine(visible.HideSecrets(subject)))
+func (s *syncing) reverted(ctx context.Context, one *Requested, by git.Revert, landed []string, closed bool) error {
+	why := fmt.Sprintf("its change was reverted on %s by %.12s: %s", s.Default, by.Commit, visible.OneLine(visible.HideSecrets(by.Subject)))
 	if closed {
 		a := s.as(ctx)
 		if _, err := service.Reopen(ctx, a, service.ReopenRequest{ID: one.ID, Reason: why, DryRun: s.dryRun}); err != nil {
@@ -341,7 +382,7 @@ func (s *syncing) reverted(ctx context.Context, one *Requested, commit, subject 
 	}
 	return s.set(ctx, one, DidReopen, func(r signals.Review) (signals.Review, bool) {
 		is := r.State != signals.ReviewReverted
-		r.State = signals.ReviewReverted
+		r.State, r.Landed = signals.ReviewReverted, landed
 		return r, is
 	}, beside)
 }
@@ -352,7 +393,12 @@ func (s *syncing) askOfClosed(ctx context.Context, one *Requested, r signals.Rev
 	if err != nil {
 		return err
 	}
-	remarks = slices.DeleteFunc(remarks, func(m forge.Remark) bool { return !m.Trusted })
+	remarks = slices.DeleteFunc(remarks, func(m forge.Remark) bool {
+		if !m.Trusted && !isReply.MatchString(m.Text) {
+			one.stranger(m)
+		}
+		return !m.Trusted
+	})
 	text := fmt.Sprintf("Its request %s was closed without a merge. What should change?\n", one.URL)
 	if last := len(remarks) - 1; last >= 0 {
 		text += "\nThe last remark:\n\n" + said(remarks[last])
@@ -388,7 +434,9 @@ func (s *syncing) review(ctx context.Context, one *Requested, r signals.Review, 
 		return err
 	case len(b.keys) > 0 && r.Waits() && r.Fed != r.Head:
 		return s.feed(ctx, one, r, b)
-	case r.State == signals.ReviewDraft && !b.pending && len(b.keys) == 0:
+	case r.State == signals.ReviewDraft && b.waits != "":
+		one.Why = b.waits
+	case r.State == signals.ReviewDraft && len(b.keys) == 0:
 		if !s.dryRun {
 			if err := s.forge.MarkReady(ctx, request); err != nil {
 				return err
@@ -405,7 +453,7 @@ func (s *syncing) review(ctx context.Context, one *Requested, r signals.Review, 
 
 // batch is what a worker has to answer.
 type batch struct {
-	pending bool // checks run
+	waits   string // what the jobs of the forge lack to be judged; "" for nothing
 	keys    []string
 	threads []string // keys of threads among them
 	text    string   // Markdown
@@ -424,11 +472,9 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 	}
 	for _, m := range remarks {
 		switch {
-		case m.Own:
+		case isReply.MatchString(m.Text):
 		case !m.Trusted:
-			if !slices.Contains(one.Others, visible.OneLine(m.Author)) {
-				one.Others = append(one.Others, visible.OneLine(m.Author))
-			}
+			one.stranger(m)
 		default:
 			before := len(b.keys)
 			if add(m.Key, said(m)); len(b.keys) > before && m.Thread != "" {
@@ -436,18 +482,30 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 			}
 		}
 	}
-	checks, err := s.forge.Checks(ctx, r.Head)
+	head := cmp.Or(request.Head, r.Head) // people may have pushed to the branch
+	checks, err := s.forge.Checks(ctx, head)
 	if err != nil {
 		return b, err
 	}
-	b.pending = checks.Pending
+	now, err := s.app.Clock()
+	switch {
+	case err != nil:
+		return b, err
+	case checks.Pending:
+		b.waits = "its jobs run"
+	case checks.Jobs == 0 && now.Sub(r.SentAt()) < jobsBegin:
+		b.waits = "none of its jobs has begun"
+	}
+	one.Failed = []string{}
 	for _, job := range checks.Failed {
-		add("job "+job.Name+" "+r.Head, fmt.Sprintf("- The job %s failed: %s\n%s", visible.OneLine(job.Name), visible.OneLine(job.URL), quoted(job.Tail)))
+		one.Failed = append(one.Failed, visible.OneLine(job.Name))
+		add("job "+job.Name+" "+head, fmt.Sprintf("- The job %s failed: %s\n%s", visible.OneLine(job.Name), visible.OneLine(job.URL), quoted(job.Tail)))
 	}
-	if request.Conflicts && request.Head == r.Head {
-		add("conflict "+r.Head, fmt.Sprintf("- The request conflicts with %s. The next run begins with it merged.\n", s.Default))
+	conflicts, err := git.Conflicts(ctx, s.trees, r.Head, s.tip)
+	if len(conflicts) > 0 && request.Head == r.Head {
+		add("conflict "+r.Head, fmt.Sprintf("- The request conflicts with %s in %s. The next run begins with it merged.\n", s.Default, visible.OneLine(strings.Join(conflicts, ", "))))
 	}
-	return b, nil
+	return b, err
 }
 
 // feed gives a batch to the worker, once: the feedback and its keys are one edit.
