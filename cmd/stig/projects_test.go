@@ -145,10 +145,14 @@ func TestManyProjectsCut(t *testing.T) {
 	}
 }
 
-// TestManyProjectsHere checks that this repository must be readable, and that its options stay.
+// TestManyProjectsHere checks that a glob without a match is named, and that this repository must
+// be readable.
 func TestManyProjectsHere(t *testing.T) {
 	p := newManyProjects(t, 1)
-	p.write("home/.beads/issues.jsonl", "")
+	p.write("home/.stig.cue", `projects: none: path: "../none/*"`)
+	if said, _, code := p.stig("morning", "--all"); code != 0 || !strings.Contains(said, "unreadable  none (../none/*): there is no directory with .beads that matches\n") {
+		t.Errorf("exit code %d:\n%s", code, said)
+	}
 	if err := os.Remove(filepath.Join(p.dir, "home/.beads/issues.jsonl")); err != nil {
 		t.Fatal(err)
 	}
