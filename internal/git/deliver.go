@@ -3,7 +3,9 @@ package git
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stig/internal/fault"
@@ -188,6 +190,156 @@ func isUndone(undone []commit, hash string) bool {
 	return false
 }
 
+// Reverts are the commits of a branch that reverted others, and those that undid that, as their
+// messages say.
+type Reverts struct {
+	repo   *worktreeRepo
+	branch string
+	list   []Revert
+	read   map[string]target
+}
+
+// Revert is a commit that reverts another one.
+type Revert struct {
+	Commit  string
+	Subject string
+
+	of      string // the commit that it names; "" for none
+	message string
+	titled  bool // its subject says so, as git and forges write it
+	again   bool // and that it undoes a revert
+}
+
+// target is a commit that a message names.
+type target struct {
+	commit
+	known bool   // a shallow clone may lack it
+	store string // what it changed in the store
+}
+
+// Reverts reads the messages of the last commits of a branch that revert or reapply others.
+func (g Client) Reverts(ctx context.Context, branch string) (*Reverts, error) {
+	r := &Reverts{repo: &worktreeRepo{git: g}, branch: branch, read: map[string]target{}}
+	list, err := r.repo.commits(ctx, "--max-count="+strconv.Itoa(mostLooked), "--regexp-ignore-case", "--grep=revert", "--grep=reapply", branch)
+	for _, c := range list {
+		_, of, _ := strings.Cut(c.message, revertOf)
+		of, _, _ = strings.Cut(of, "\n")
+		of = strings.TrimRight(strings.Fields(of + " .")[0], ".,;")
+		one := Revert{Commit: c.hash, of: of, message: c.message}
+		one.Subject, _, _ = strings.Cut(c.message, "\n")
+		for rest, ok := one.Subject, true; ok; one.titled = one.titled || ok {
+			if rest, ok = strings.CutPrefix(rest, `Revert "`); ok {
+				one.again = !one.again
+			} else {
+				rest, ok = strings.CutPrefix(rest, `Reapply "`)
+			}
+		}
+		if one.again = one.titled && !one.again; one.titled || IsHash(of) {
+			r.list = append(r.list, one)
+		}
+	}
+	return r, err
+}
+
+// Of returns the last commit that reverted some work, or a part of it, and was not undone itself;
+// the zero value for none.
+func (r *Reverts) Of(ctx context.Context, w Work) (by Revert, err error) {
+	var standing []Revert
+	undoes := map[string]bool{} // commits about the work: whether each undoes a revert
+	for _, c := range r.list {
+		undo, known := undoes[c.of]
+		if undo = !undo; !known {
+			part, err := r.isPart(ctx, c.of, w)
+			if err != nil {
+				return Revert{}, err
+			}
+			if undo = c.again && !part; !part && (!c.titled || !namesIssue(c.message, w.Issue)) {
+				continue
+			}
+		}
+		undoes[c.Commit] = undo
+		switch before, err := r.isBefore(ctx, c.Commit, w.Since); {
+		case err != nil:
+			return Revert{}, err
+		case before: // the work was done over after that
+		case !undo:
+			standing = append(standing, c)
+		case known:
+			standing = slices.DeleteFunc(standing, func(one Revert) bool { return one.Commit == c.of })
+		case len(standing) > 0:
+			standing = standing[:len(standing)-1]
+		}
+	}
+	if len(standing) > 0 {
+		by = standing[len(standing)-1]
+	}
+	return by, nil
+}
+
+// isBefore reports whether a commit is another one or before it, which may be "".
+func (r *Reverts) isBefore(ctx context.Context, commit, other string) (bool, error) {
+	if other == "" {
+		return false, nil
+	}
+	return r.repo.descends(ctx, other, commit)
+}
+
+// isPart reports whether a commit is part of work: it is known as such, its message names the
+// issue, it brought w.Commit, or it closed the issue in the store.
+func (r *Reverts) isPart(ctx context.Context, hash string, w Work) (bool, error) {
+	if !IsHash(hash) {
+		return false, nil
+	}
+	of, err := r.target(ctx, hash, w.Store)
+	switch {
+	case err != nil || !of.known:
+		return false, err
+	case slices.Contains(w.Landed, hash) || namesIssue(of.message, w.Issue):
+		return true, nil
+	}
+	closed := 0
+	for line := range strings.Lines(of.store) {
+		if strings.Contains(line, `"`+w.Issue+`"`) && strings.Contains(line, `"closed"`) {
+			closed += map[byte]int{'+': 1, '-': -1}[line[0]]
+		}
+	}
+	if closed > 0 || w.Commit == "" {
+		return closed > 0, nil
+	}
+	brought, err := r.repo.git.Must(ctx, "rev-list", "--max-count=1", w.Commit, "--not", of.parents[0])
+	if err != nil || brought == "" {
+		return false, err
+	}
+	left, err := r.repo.git.Must(ctx, "rev-list", "--max-count=1", w.Commit, "--not", hash)
+	return err == nil && left == "", err
+}
+
+// target reads a commit once.
+func (r *Reverts) target(ctx context.Context, hash, store string) (t target, err error) {
+	if t, ok := r.read[hash]; ok {
+		return t, nil
+	}
+	list, absent := r.repo.commits(ctx, "--max-count=1", hash)
+	if t.known = absent == nil && len(list) > 0 && len(list[0].parents) > 0; t.known {
+		t.commit = list[0]
+		if store != "" {
+			t.store, err = r.repo.git.Must(ctx, "diff-tree", "-p", "--unified=0", t.parents[0], hash, "--", store)
+		}
+	}
+	r.read[hash] = t
+	return t, err
+}
+
+// namesIssue reports whether a message has an id as a word: api-1 is in neither api-12 nor
+// api-1.2.
+func namesIssue(message, id string) bool {
+	if !strings.Contains(message, id) {
+		return false
+	}
+	found, err := regexp.MatchString(`(?:^|[^0-9A-Za-z_.-])`+regexp.QuoteMeta(id)+`(?:$|[^0-9A-Za-z_.-]|\.(?:$|\s))`, message)
+	return err == nil && found
+}
+
 // contains reports whether a list has an issue, and with only whether it has no other.
 func contains(list []string, issue string, only ...string) bool {
 	found := false
@@ -296,25 +448,6 @@ func Contains(ctx context.Context, o WorktreeOptions, commit, other string) (boo
 		return false, err
 	}
 	return r.descends(ctx, commit, other)
-}
-
-// RevertOf returns the commit of head that reverts one of some commits, with its subject; "" for
-// none.
-func RevertOf(ctx context.Context, o WorktreeOptions, head string, of []string) (commit, subject string, err error) {
-	r, err := open(ctx, o)
-	if err != nil || len(of) == 0 {
-		return "", "", err
-	}
-	argv := []string{"--fixed-strings", "--grep=" + revertOf, "--max-count=" + fmt.Sprint(mostLooked), head}
-	undone, err := r.commits(ctx, argv...)
-	for _, c := range undone {
-		reverts := slices.ContainsFunc(of, func(hash string) bool { return strings.Contains(c.message, revertOf+hash) })
-		if reverts && !isUndone(undone, c.hash) {
-			subject, _, _ = strings.Cut(c.message, "\n")
-			commit = c.hash
-		}
-	}
-	return commit, subject, err
 }
 
 // IssuesSince returns the issues that messages of commits since a revision name, each once.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	slashpath "path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,9 +257,10 @@ func (r *worktreeRepo) unsquashed(ctx context.Context, units []Unit, there map[s
 // Work is the finished work on an issue, for a reader in another repository.
 type Work struct {
 	Issue  string
-	Commit string // the commit that has it; "" if unknown
-	Since  string // a commit before it, such as Commit; "" if unknown
-	Store  string // path of the store's file, from the root; "" if git does not track it
+	Commit string   // the commit that has it; "" if unknown
+	Since  string   // a commit before which nothing can have reverted it; "" if unknown
+	Landed []string // further commits that brought it to a branch, as far as known
+	Store  string   // path of the store's file, from the root; "" if git does not track it
 }
 
 // Has reports whether a branch has the work up to w.Commit, as it is, or squashed, rebased or
@@ -285,80 +285,6 @@ func (g Client) Has(ctx context.Context, w Work, branch string) (has, known bool
 	}
 	left, err := r.unbrought(ctx, unitsOf(ours, commit), theirs)
 	return err == nil && len(left) == 0, true, err
-}
-
-// RevertOf returns the commit of a branch that reverted the work, or a part of it, and was not
-// reverted itself; "" if there is none.
-func (g Client) RevertOf(ctx context.Context, w Work, branch string) (by string, err error) {
-	argv := []string{"--max-count=" + strconv.Itoa(mostLooked), "--regexp-ignore-case", "--grep=revert", "--grep=reapply", branch}
-	if w.Since != "" {
-		argv = append(argv, "^"+w.Since)
-	}
-	r := &worktreeRepo{git: g}
-	list, err := r.commits(ctx, argv...)
-	for _, c := range list {
-		_, target, named := strings.Cut(c.message, revertOf)
-		target, _, _ = strings.Cut(target, "\n")
-		target = strings.TrimRight(strings.Fields(target + " .")[0], ".,;")
-		about := namesIssue(c.message, w.Issue)
-		again := strings.HasPrefix(c.message, `Revert "Revert "`) || strings.HasPrefix(c.message, `Reapply "`)
-		switch {
-		case by != "" && (target == by || again && about):
-			by = ""
-		case about && strings.HasPrefix(c.message, `Revert "`) && !again:
-			by = c.hash
-		case named && IsHash(target):
-			part, err := r.isPartOf(ctx, target, w)
-			if err != nil {
-				return "", err
-			}
-			if part {
-				by = c.hash
-			}
-		}
-	}
-	return by, err
-}
-
-// isPartOf reports whether a commit is part of the work on an issue: its message names the
-// issue, it brought w.Commit, or it closed the issue in the store.
-func (r *worktreeRepo) isPartOf(ctx context.Context, hash string, w Work) (bool, error) {
-	list, err := r.commits(ctx, "--max-count=1", hash)
-	if err != nil || len(list) == 0 || len(list[0].parents) == 0 {
-		return false, nil // a shallow clone may lack it
-	}
-	if namesIssue(list[0].message, w.Issue) {
-		return true, nil
-	}
-	before := list[0].parents[0]
-	if w.Commit != "" {
-		brought, err := r.git.Must(ctx, "rev-list", "--max-count=1", w.Commit, "--not", before)
-		if err != nil {
-			return false, err
-		}
-		inside, err := r.git.Must(ctx, "rev-list", "--max-count=1", w.Commit, "--not", hash)
-		if err != nil || brought != "" && inside == "" {
-			return err == nil, err
-		}
-	}
-	if w.Store == "" {
-		return false, nil
-	}
-	text, err := r.git.Must(ctx, "diff-tree", "-p", "--unified=0", before, hash, "--", w.Store)
-	closed := 0
-	for line := range strings.Lines(text) {
-		if strings.Contains(line, `"`+w.Issue+`"`) && strings.Contains(line, `"closed"`) {
-			closed += map[byte]int{'+': 1, '-': -1}[line[0]]
-		}
-	}
-	return closed > 0, err
-}
-
-// namesIssue reports whether a message has an id as a word: api-1 is in neither api-12 nor
-// api-1.2.
-func namesIssue(message, id string) bool {
-	found, err := regexp.MatchString(`(?:^|[^0-9A-Za-z_.-])`+regexp.QuoteMeta(id)+`(?:$|[^0-9A-Za-z_.-]|\.(?:$|\s))`, message)
-	return err == nil && found
 }
 
 // patches returns the patch ids of commits without the store; none if nothing else is in them.

@@ -261,6 +261,7 @@ type project struct {
 	git       git.Client
 	branch    string          // the published one
 	unknown   string          // why there is no branch; "" if there is
+	reverts   *git.Reverts    // there; nil until asked for
 	published *beads.Snapshot // the store on that branch; nil if git does not track it
 	store     string          // path of the store's file, from the root; "" if git does not track it
 	ctx       context.Context
@@ -473,9 +474,14 @@ func (p *project) landed(id, reason string) (commit, why string, err error) {
 	} else if commit, err = p.git.Commit(p.ctx, p.branch); err != nil {
 		return "", "", err
 	}
-	by, err := p.git.RevertOf(p.ctx, w, p.branch)
-	if by != "" {
-		why = fmt.Sprintf("%s is closed there, but commit %.7s on %s reverted its work", id, by, on)
+	if p.reverts == nil {
+		if p.reverts, err = p.git.Reverts(p.ctx, p.branch); err != nil {
+			return "", "", err
+		}
+	}
+	by, err := p.reverts.Of(p.ctx, w)
+	if by.Commit != "" {
+		why = fmt.Sprintf("%s is closed there, but commit %.7s on %s reverted its work", id, by.Commit, on)
 	}
 	return fmt.Sprintf("%.7s", commit), why, err
 }

@@ -98,8 +98,9 @@ func Requests(a *workspace.Run) (*Synced, error) {
 // syncing is one synchronization.
 type syncing struct {
 	*Site
-	tip    string
-	dryRun bool
+	tip     string
+	reverts *git.Reverts // on the default branch
+	dryRun  bool
 }
 
 // Sync compares the issues with requests with the forge and its default branch. It closes an
@@ -127,7 +128,10 @@ func Sync(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
 		return nil, err
 	}
 	s := &syncing{Site: site, dryRun: dryRun}
-	if s.tip, err = site.Fetch(ctx); err != nil {
+	if s.tip, err = site.Fetch(ctx); err == nil {
+		s.reverts, err = a.GitIn(site.trees.Root).Reverts(ctx, s.tip)
+	}
+	if err != nil {
 		return nil, err
 	}
 	done := &Synced{Branch: site.Default, Commit: s.tip, Issues: append([]Requested{}, list...), DryRun: dryRun}
@@ -153,14 +157,10 @@ func Sync(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
 
 // one handles one issue.
 func (s *syncing) one(ctx context.Context, one *Requested, r signals.Review, closed bool) error {
-	switch {
-	case len(r.Landed) > 0 && r.State == signals.ReviewLanded:
-		commit, subject, err := git.RevertOf(ctx, s.trees, s.tip, r.Landed)
-		if err != nil || commit == "" {
-			return err
-		}
-		return s.reverted(ctx, one, commit, subject, closed)
-	case r.State == signals.ReviewLanded || r.State == signals.ReviewReverted || closed && !r.IsRequested():
+	if len(r.Landed) > 0 && (r.State == signals.ReviewLanded || r.State == signals.ReviewReverted) {
+		return s.hasLanded(ctx, one, r, closed)
+	}
+	if r.State == signals.ReviewLanded || r.State == signals.ReviewReverted || closed && !r.IsRequested() {
 		return nil
 	}
 	request, err := s.forge.Request(ctx, r.Number)
@@ -172,12 +172,12 @@ func (s *syncing) one(ctx context.Context, one *Requested, r signals.Review, clo
 	case err != nil:
 		return err
 	case landed:
-		commit, subject, err := git.RevertOf(ctx, s.trees, s.tip, by)
+		revert, err := s.reverts.Of(ctx, workOf(one.ID, r, by))
 		switch {
 		case err != nil:
 			return err
-		case commit != "":
-			return s.reverted(ctx, one, commit, subject, closed)
+		case revert.Commit != "":
+			return s.reverted(ctx, one, revert, by, closed)
 		case closed: // by a process that was killed, or by a person
 			return s.set(ctx, one, DidNothing, toLanded(by), nil)
 		}
@@ -193,6 +193,30 @@ func (s *syncing) one(ctx context.Context, one *Requested, r signals.Review, clo
 		return nil
 	}
 	return s.review(ctx, one, r, request)
+}
+
+// hasLanded handles an issue whose change landed before: it may have been reverted since, or
+// brought back.
+func (s *syncing) hasLanded(ctx context.Context, one *Requested, r signals.Review, closed bool) error {
+	revert, err := s.reverts.Of(ctx, workOf(one.ID, r, r.Landed))
+	switch gone := revert.Commit != ""; {
+	case err != nil || gone == (r.State == signals.ReviewReverted):
+		return err
+	case gone:
+		return s.reverted(ctx, one, revert, r.Landed, closed)
+	case closed:
+		return s.set(ctx, one, DidNothing, toLanded(r.Landed), nil)
+	}
+	there, err := git.Contains(ctx, s.trees, s.tip, r.Landed[0])
+	if err != nil || !there {
+		return err
+	}
+	return s.close(ctx, one, r, r.Landed)
+}
+
+// workOf returns the work of a request, which landed by some commits.
+func workOf(id string, r signals.Review, by []string) git.Work {
+	return git.Work{Issue: id, Since: r.Base, Landed: by}
 }
 
 // landed reports whether the change of an issue is on the default branch, and the commits that
@@ -323,8 +347,8 @@ func (s *syncing) beginAnew(ctx context.Context, id string) error {
 }
 
 // reverted reopens an issue whose change was reverted on the default branch.
-func (s *syncing) reverted(ctx context.Context, one *Requested, commit, subject string, closed bool) error {
-	why := fmt.Sprintf("its change was reverted on %s by %.12s: %s", s.Default, commit, visible.OneLine(visible.HideSecrets(subject)))
+func (s *syncing) reverted(ctx context.Context, one *Requested, by git.Revert, landed []string, closed bool) error {
+	why := fmt.Sprintf("its change was reverted on %s by %.12s: %s", s.Default, by.Commit, visible.OneLine(visible.HideSecrets(by.Subject)))
 	if closed {
 		a := s.as(ctx)
 		if _, err := service.Reopen(ctx, a, service.ReopenRequest{ID: one.ID, Reason: why, DryRun: s.dryRun}); err != nil {
@@ -341,7 +365,7 @@ func (s *syncing) reverted(ctx context.Context, one *Requested, commit, subject 
 	}
 	return s.set(ctx, one, DidReopen, func(r signals.Review) (signals.Review, bool) {
 		is := r.State != signals.ReviewReverted
-		r.State = signals.ReviewReverted
+		r.State, r.Landed = signals.ReviewReverted, landed
 		return r, is
 	}, beside)
 }
