@@ -365,11 +365,11 @@ func RemoteURL(ctx context.Context, o WorktreeOptions, remote string) (string, e
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
-// FetchDefault fetches a branch of a remote into DefaultBranch and returns its commit. No other
-// reference changes.
+// FetchDefault fetches a branch of a remote into DefaultBranch and returns its commit. As with
+// any git fetch, the remote-tracking branch follows: Published reads it.
 func FetchDefault(ctx context.Context, o WorktreeOptions, remote, branch string) (string, error) {
 	g := Client{Dir: o.Root, Env: o.Git.Env}
-	err := g.accepted(ctx, nil, nil, "-c", noUpkeep, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--", remote,
+	err := g.accepted(ctx, nil, nil, "-c", noUpkeep, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--", remote,
 		"+refs/heads/"+branch+":refs/heads/"+DefaultBranch)
 	if err != nil {
 		return "", err
