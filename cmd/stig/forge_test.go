@@ -134,15 +134,58 @@ func judged(t *testing.T, site forges.Site, issues int) {
 	}
 }
 
+// TestBrake is a night in which agents could make more requests than people review: four each
+// hour. No more requests are open than allowed, and nothing is begun that would be one more.
+func TestBrake(t *testing.T) {
+	t.Parallel()
+	f := forges.New(filepath.Join(t.TempDir(), "dock.git"))
+	defer f.Close()
+	const hours, reviews, most = 8, 4, 6
+	run := onForge(t, f, hours*8, most)
+	landed := 0
+	for hour := range hours {
+		run("for n in 1 2 3; do STIG_ACTOR=bo-$n stig work --until-empty" + twoCommits + " >loop-$n.log 2>&1 & done; wait")
+		var now struct{ Issues []struct{ Request int } }
+		if err := json.Unmarshal([]byte(run("stig land --json")), &now); err != nil {
+			t.Fatal(err)
+		}
+		begun := strings.Count(run("git branch --list 'stig/dock-*'"), "stig/dock-")
+		if open := len(now.Issues) - landed; open != most || begun != open {
+			t.Fatalf("hour %d: %d requests are open, and %d issues begun; want %d of both\n%s", hour, open, begun, most, run("cat loop-*.log"))
+		}
+		if said := run("cat loop-*.log"); !strings.Contains(said, "waiting for reviewers") {
+			t.Errorf("hour %d: no loop says that it waits:\n%s", hour, said)
+		}
+		for range reviews {
+			landed++
+			if err := f.Judge("squash", landed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run("stig land --sync")
+	}
+}
+
 // inReview has a loop work on a number of issues, whose requests are then open, and returns a
 // function that runs a command in their repository.
 func inReview(t *testing.T, site forges.Site, issues int) (run func(command string) string) {
+	run = onForge(t, site, issues, 1000)
+	run("stig work --until-empty --max-runs 1000" + twoCommits)
+	return run
+}
+
+// twoCommits is the work on an issue of onForge.
+const twoCommits = ` -- sh -c 'n=${STIG_ISSUE#dock-}; echo $n >file-$n; git add -A; git commit -qm "$STIG_ISSUE: first"; echo $n >more-$n'`
+
+// onForge makes a repository on a forge with a number of issues, of which so many may be in
+// review, and returns a function that runs a command in it.
+func onForge(t *testing.T, site forges.Site, issues, open int) (run func(command string) string) {
 	dir := filepath.Join(t.TempDir(), "dock")
 	var store strings.Builder
 	for n := range issues {
 		fmt.Fprintf(&store, `{"id":"dock-%d","title":"Issue %[1]d","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-20T08:00:00Z","updated_at":"2026-11-20T08:00:00Z","acceptance_criteria":"`+"```verify\\ntest -f more-%[1]d\\n```"+`"}`+"\n", n+1)
 	}
-	for name, text := range map[string]string{".beads/issues.jsonl": store.String(), ".stig.cue": "land: \"review\"\nreview: open: 1000\n"} {
+	for name, text := range map[string]string{".beads/issues.jsonl": store.String(), ".stig.cue": fmt.Sprintf("land: \"review\"\nreview: open: %d\n", open)} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -165,6 +208,5 @@ func inReview(t *testing.T, site forges.Site, issues int) (run func(command stri
 		t.Fatal(err)
 	}
 	env = append(env, "GITEA_TOKEN="+token)
-	run(`stig work --until-empty --max-runs 1000 -- sh -c 'n=${STIG_ISSUE#dock-}; echo $n >file-$n; git add -A; git commit -qm "$STIG_ISSUE: first"; echo $n >more-$n'`)
 	return run
 }

@@ -120,7 +120,7 @@ func (l *loop) sayIdle(s sensed) {
 	switch {
 	case l.idle:
 	case s.full:
-		l.tell("", "waiting for reviewers: %s of loops are open, the most that review.open allows", visible.Counted(l.app.Config.MostOpen(), "request"))
+		l.tell("", "%s", l.fullText())
 	case s.asked > 0 && !s.next.IsZero():
 		l.tell("", "nothing to take before %s; waiting; unanswered questions: %d", l.at(s.next), s.asked)
 	case s.asked > 0:
@@ -360,7 +360,7 @@ func (l *loop) empty(s sensed) bool {
 	case !s.next.IsZero():
 		l.done.Reason = "nothing to take before " + s.next.UTC().Format(time.DateTime) + " UTC"
 	case s.full:
-		l.done.Reason = "waiting for reviewers: as many requests are open as review.open allows"
+		l.done.Reason = l.fullText()
 	case s.inReview > 0:
 		l.done.Reason = visible.Counted(s.inReview, "issue") + " in review"
 	case len(s.marked) > 0:

@@ -64,6 +64,10 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*Run, error) {
 		l.release(ctx, c.Issue) // another loop tried it since this one looked
 		return nil, nil
 	}
+	if may, err := l.mayRequest(r); err != nil || !may {
+		l.release(ctx, c.Issue)
+		return nil, err
+	}
 	attempts, passes := past.Tried()
 	r.Attempt += attempts + passes
 	if err := l.standing(r, claimed); err != nil {

@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -68,8 +70,12 @@ func (l *loop) synchronize(ctx context.Context) {
 		return
 	}
 	for _, one := range done.Issues {
-		if one.Did != night.DidNothing {
-			l.tell(one.ID, "request #%d: %s", one.Request, strings.TrimSuffix(string(one.Did)+": "+one.Why, ": "))
+		switch text := fmt.Sprintf("request #%d: %s", one.Request, strings.TrimSuffix(string(one.Did)+": "+one.Why, ": ")); one.Did {
+		case night.DidNothing:
+		case night.DidFail: // the next time will fail too
+			l.once(one.ID + ": " + text)
+		default:
+			l.tell(one.ID, "%s", text)
 		}
 	}
 }
@@ -87,6 +93,55 @@ func (l *loop) requested(file *beads.Snapshot) (map[string]signals.Review, error
 		}
 	}
 	return open, err
+}
+
+// isFull reports whether as many requests are open as review.open allows, with the runs that may
+// open one: those of others, or, for the claim of a run, those that began before it.
+func (l *loop) isFull(requested map[string]signals.Review, claims clone.Claims, judge clone.Judge, own *clone.Lease) bool {
+	n := len(requested)
+	for _, lease := range claims.Leases {
+		before := lease.Actor != l.name
+		if own != nil {
+			before = cmp.Or(lease.Since.Compare(own.Since), strings.Compare(lease.Run, own.Run)) < 0
+		}
+		if _, counted := requested[lease.Issue]; lease.Run != "" && before && !counted && judge.Holds(lease) {
+			n++
+		}
+	}
+	return l.byReview() && n >= l.app.Config.MostOpen()
+}
+
+// fullText says that isFull.
+func (l *loop) fullText() string {
+	return "waiting for reviewers: review.open allows " + visible.Counted(l.app.Config.MostOpen(), "open request")
+}
+
+// mayRequest reports whether review.open leaves a request for the run that just claimed an
+// issue: others may have claimed theirs at the same time.
+func (l *loop) mayRequest(r *Run) (may bool, err error) {
+	if !l.byReview() {
+		return true, nil
+	}
+	file, err := l.store.Snapshot()
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	requested, err := l.requested(file)
+	if err != nil {
+		return false, err
+	}
+	claims, judge, err := service.Judge(l.app, l.place, l.now()).AsRead(func() (clone.Claims, error) { return l.place.Claims() })
+	if err != nil {
+		l.once(err.Error()) // the unreadable part was set aside
+	}
+	judge.InStore = service.Shows(file)
+	for _, lease := range claims.Leases {
+		if _, answers := requested[r.Issue]; lease.Run == r.ID && !answers {
+			return !l.isFull(requested, claims, judge, &lease), nil
+		}
+	}
+	return true, nil
 }
 
 // send sends proved work to the forge and opens a request for it. sent is false if it changes

@@ -79,7 +79,7 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.full = l.byReview() && len(requested) >= l.app.Config.MostOpen()
+	s.full = l.isFull(requested, claims, judge, nil)
 	p := picker{requested: requested, loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]clone.Lease{}, held: map[string]bool{}, fresh: map[string]time.Time{}, probation: clone.OnProbation(runs, l.name)}
 	for _, lease := range claims.Leases {
 		p.leases[lease.Issue] = lease
