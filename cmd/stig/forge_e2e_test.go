@@ -25,23 +25,21 @@ func TestGitea(t *testing.T) {
 	if program == "" {
 		t.Fatal(`no Gitea: type eval "$(bash .ci/servers gitea)", or set STIG_TEST_GITEA`)
 	}
-	for _, name := range []string{"land_review", "land_feedback"} {
+	for _, name := range []string{"land_review", "land_feedback", "land_projects"} {
 		p := scriptsIn(t, "script")
 		p.Dir, p.Files = "", []string{filepath.Join(fromHere("testdata", "script"), name+".txtar")}
 		p.Setup = func(env *testscript.Env) error {
 			if err := setUp(env); err != nil {
 				return err
 			}
-			dir := filepath.Join(env.WorkDir, "gitea")
-			if err := os.Mkdir(dir, 0o700); err != nil {
-				return err
+			env.Values["forge"].(*forgeHolder).start = func(dir string) (forges.Site, error) {
+				dir += ".gitea"
+				if err := os.Mkdir(dir, 0o700); err != nil {
+					return nil, err
+				}
+				return forges.StartGitea(program, dir)
 			}
-			g, err := forges.StartGitea(program, dir)
-			if g != nil {
-				env.Defer(g.Close)
-			}
-			env.Values["forge"] = &forgeHolder{g}
-			return err
+			return nil
 		}
 		testscript.Run(t, p)
 	}

@@ -31,11 +31,19 @@ func (r *worktreeRepo) delivery(branch, onto string) *Worktree {
 // the result. onto is head's name. The error is a *RejectedError for conflicts. No branch and
 // no file changes.
 func Joined(ctx context.Context, o WorktreeOptions, head, onto, tip string) (string, error) {
+	return JoinedBeyond(ctx, o, head, onto, tip, "")
+}
+
+// JoinedBeyond is Joined for a tip that is built upon a request, whose last commit in it is upon:
+// if head has that request in another form, only the work after it is merged.
+func JoinedBeyond(ctx context.Context, o WorktreeOptions, head, onto, tip, upon string) (string, error) {
 	r, err := open(ctx, o)
 	if err != nil {
 		return "", err
 	}
-	return r.delivery(r.onto, onto).combine(ctx, tip, head)
+	t := r.delivery(r.onto, onto)
+	t.upon = upon
+	return t.combine(ctx, tip, head)
 }
 
 // Picked returns a commit with the changes of steps applied to a commit, in order; that commit
@@ -51,18 +59,9 @@ func Picked(ctx context.Context, o WorktreeOptions, head, onto string, steps []S
 	return head, err
 }
 
-// pick merges with From as the base: old versions of git accept no other base than a common
-// ancestor, so it makes such commits.
+// pick applies a change to a commit.
 func (t *Worktree) pick(ctx context.Context, head string, s Step) (string, error) {
-	ours, err := t.commitTree(ctx, head+"^{tree}", "ours", []string{s.From})
-	if err != nil {
-		return "", err
-	}
-	theirs, err := t.commitTree(ctx, s.To+"^{tree}", "theirs", []string{s.From})
-	if err != nil {
-		return "", err
-	}
-	tree, err := t.mergeTree(ctx, theirs, ours)
+	tree, err := t.mergeSince(ctx, s.From, s.To, head)
 	if err == nil {
 		tree, _, err = t.withStore(ctx, tree, head)
 	}
@@ -372,39 +371,62 @@ func RemoteURL(ctx context.Context, o WorktreeOptions, remote string) (string, e
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
-// FetchDefault fetches a branch of a remote into DefaultBranch and returns its commit. No other
-// reference changes.
-func FetchDefault(ctx context.Context, o WorktreeOptions, remote, branch string) (string, error) {
+// requestSpace begins the names of stig's copies of branches on the forge.
+const requestSpace = namespace + "/requests/"
+
+// RequestBranch is stig's copy of an issue's branch on the forge.
+func RequestBranch(branch string) string {
+	return requestSpace + strings.TrimPrefix(branch, namespace+"/")
+}
+
+func isRequestBranch(branch string) bool { return strings.HasPrefix(branch, requestSpace) }
+
+// FetchTo fetches a branch of a remote into a branch here, and returns its commit. As with any
+// git fetch, the remote-tracking branch follows: Published reads it.
+func FetchTo(ctx context.Context, o WorktreeOptions, remote, branch, into string) (string, error) {
 	g := Client{Dir: o.Root, Env: o.Git.Env}
-	err := g.accepted(ctx, nil, nil, "-c", noUpkeep, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--", remote,
-		"+refs/heads/"+branch+":refs/heads/"+DefaultBranch)
+	err := g.accepted(ctx, nil, nil, "-c", noUpkeep, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--", remote,
+		"+refs/heads/"+branch+":refs/heads/"+into)
 	if err != nil {
 		return "", err
 	}
-	return g.Commit(ctx, "refs/heads/"+DefaultBranch)
+	return g.Commit(ctx, "refs/heads/"+into)
 }
 
-// Push sends a commit to a branch at an address. It refuses (*RejectedError) to drop commits
-// there other than was, which stig sent before.
-func Push(ctx context.Context, o WorktreeOptions, address, branch, commit, was string) error {
-	g, name := Client{Dir: o.Root, Env: o.Git.Env}, "refs/heads/"+branch
-	listed, err := g.Perform(ctx, nil, nil, "ls-remote", "--quiet", "--", address, name)
-	if err != nil {
+// RemoteTip returns the commit of a branch at an address; "" for none.
+func RemoteTip(ctx context.Context, o WorktreeOptions, address, branch string) (string, error) {
+	listed, err := Client{Dir: o.Root, Env: o.Git.Env}.Perform(ctx, nil, nil, "ls-remote", "--quiet", "--", address, "refs/heads/"+branch)
+	if err == nil && listed.Exit != 0 {
+		err = rejected("git ls-remote", listed)
+	}
+	tip, _, _ := strings.Cut(string(listed.Stdout), "\t")
+	return tip, err
+}
+
+// RemoveBranch removes a branch that nobody works on, if there is one.
+func RemoveBranch(ctx context.Context, o WorktreeOptions, branch string) error {
+	_, err := Client{Dir: o.Root, Env: o.Git.Env}.Must(ctx, "update-ref", "-d", "refs/heads/"+branch)
+	return err
+}
+
+// Push sends a commit to a branch at an address. It drops no commit there but landed, which is
+// on the default branch already ("" for none): if there are others, the error wraps ErrMoved.
+func Push(ctx context.Context, o WorktreeOptions, address, branch, commit, landed string) error {
+	there, err := RemoteTip(ctx, o, address, branch)
+	if err != nil || there == commit {
 		return err
 	}
-	if listed.Exit != 0 {
-		return rejected("git ls-remote", listed)
+	g := Client{Dir: o.Root, Env: o.Git.Env}
+	if there != "" && there != landed {
+		within, err := g.Run(ctx, "merge-base", "--is-ancestor", there, commit)
+		if err != nil {
+			return err
+		}
+		if within.Exit != 0 {
+			return moved(branch+" of the forge", there)
+		}
 	}
-	there, _, _ := strings.Cut(string(listed.Stdout), "\t")
-	switch within, err := g.Run(ctx, "merge-base", "--is-ancestor", there, commit); {
-	case err != nil:
-		return err
-	case there == commit:
-		return nil
-	case there != "" && there != was && within.Exit != 0:
-		return &RejectedError{Reason: fmt.Sprintf("branch %s of the forge has commits of others, up to %.12s; merge them into the branch here", branch, there)}
-	}
-	return g.accepted(ctx, nil, nil, "push", "--quiet", "--force-with-lease="+name+":"+there, "--", address, commit+":"+name)
+	return g.accepted(ctx, nil, nil, "push", "--quiet", "--force-with-lease=refs/heads/"+branch+":"+there, "--", address, commit+":refs/heads/"+branch)
 }
 
 // Delivered reports whether work, the commits after base up to commit, is in head, and the

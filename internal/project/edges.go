@@ -27,6 +27,9 @@ type Host struct {
 	// PROJECT:CAPABILITY; "" for none. Prove runs it; an error says why it was not run.
 	Command func(edge string) string
 	Prove   func(ctx context.Context, id, command string) (passed bool, err error)
+
+	// Requests returns the function that answers beads.Snapshot.Request; nil for no requests.
+	Requests func() func(*beads.Issue) (number int, waits bool)
 }
 
 // Edges answers how the dependencies of one store on other projects stand. Each project is read,
@@ -48,7 +51,7 @@ const freshFor = 5 * time.Second
 // NewEdges returns the dependencies of the store at a place.
 func NewEdges(h Host, place beads.Place) *Edges { return &Edges{host: h, place: place} }
 
-// Wrap returns a store whose snapshots answer beads.Snapshot.External.
+// Wrap returns a store whose snapshots answer beads.Snapshot.External and Request.
 func (e *Edges) Wrap(s beads.Store) beads.Store { return asking{s, e} }
 
 type asking struct {
@@ -83,7 +86,7 @@ func (s asking) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 					unknown = append(unknown, row{issue, id})
 				}
 				return is
-			})
+			}, s.edges.host.Requests())
 			if err := fn(tx); unknown == nil {
 				return err
 			}
@@ -110,7 +113,7 @@ func (e *Edges) In(file *beads.Snapshot) *beads.Snapshot {
 			is = e.ask(issue, id)
 		}
 		return is
-	})
+	}, e.host.Requests())
 }
 
 // expire forgets old answers.

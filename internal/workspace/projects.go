@@ -30,6 +30,7 @@ func (a *Run) edgesOf(p beads.Place) *project.Edges {
 			Projects: func() map[string]project.Setting { return a.Config.Projects },
 			Command:  func(edge string) string { return a.Config.Gate.External[edge] },
 			Prove:    func(ctx context.Context, id, command string) (bool, error) { return a.prove(ctx, p, id, command) },
+			Requests: func() func(*beads.Issue) (int, bool) { return a.Config.requestOf() },
 		}, p)
 	}
 	return a.cached.edges[p.Dir]

@@ -53,7 +53,7 @@ func LandCommand(a *cli.App) *cobra.Command {
 				if err := a.ForPeople("land --sync"); err != nil {
 					return err
 				}
-				done, err := night.Sync(cmd.Context(), a.Run, r.DryRun)
+				done, err := r.synchronize(cmd.Context(), a.Run)
 				return a.Result("land-synced", done, err, func() error { return a.Print(syncedText(done)) })
 			case r.diff != "":
 				text, err := night.Diff(cmd.Context(), a.Run, r.diff, r.Onto)
@@ -92,6 +92,13 @@ func (r *landing) check() error {
 		return workspace.Usage("land: issues, --all, --diff, --revert and --sync cannot be used together", "give one of them")
 	}
 	return nil
+}
+
+func (r *landing) synchronize(ctx context.Context, a *workspace.Run) (*night.Synced, error) {
+	if r.Commit && !r.DryRun {
+		return night.SyncAndCommit(ctx, a)
+	}
+	return night.Sync(ctx, a, r.DryRun)
 }
 
 func showUnlanded(ctx context.Context, a *cli.App, onto string) error {
@@ -187,14 +194,27 @@ func syncedText(d *night.Synced) string {
 			what += ": " + one.Why
 		}
 		fmt.Fprintf(&text, "%s  #%d  %s\n", one.ID, one.Request, what)
-		if len(one.Others) > 0 {
-			fmt.Fprintf(&text, "  not given to workers: remarks of %s, who may not write to the repository; see %s\n", strings.Join(one.Others, ", "), one.URL)
-		}
+		text.WriteString(strangersText(one))
 	}
 	if text.Len() == 0 {
 		return "no request is open\n"
 	}
+	if d.Committed != "" {
+		fmt.Fprintf(&text, "committed the store: %.12s\n", d.Committed)
+	}
 	return workspace.Visible(text.String())
+}
+
+// strangersText formats the remarks of people who may not write to the repository.
+func strangersText(one night.Requested) string {
+	if len(one.Strangers) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("  not given to workers, since their authors may not write to the repository; see %s\n", one.URL)
+	for _, s := range one.Strangers {
+		text += cli.CutLine(fmt.Sprintf("    %s: %s", s.Author, visible.OneLine(s.Text)), cli.ListWidth) + "\n"
+	}
+	return text
 }
 
 func revertedText(d *night.Reverted) string {

@@ -72,6 +72,11 @@ func morningText(m *night.Morning, full bool) string {
 		w.row(nameOr(f.ID, "(no issue)"), "%s: %s by %s; %s", f.Title, visible.Counted(f.Times, "run"), strings.Join(f.By, ", "), f.Why)
 	})
 	w.part("Loops", len(m.Loops), func(i int) { w.row(m.Loops[i].Name, "%s", loopText(m.Loops[i])) })
+	w.part("In review", len(m.InReview), func(i int) {
+		one := m.InReview[i]
+		w.row(one.ID, "#%d %s: %s", one.Request, one.Turn(), one.Title)
+		w.text.WriteString(strangersText(one))
+	})
 	if m.ToLand.Text != "" {
 		w.line("\nTo land\n  %s", m.ToLand.Text+": "+m.ToLand.Command)
 	}

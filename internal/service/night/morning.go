@@ -30,6 +30,7 @@ type Morning struct {
 	Waits    []Question     `json:"waits"` // for a person, regardless of when they were asked
 	Failed   []Failure      `json:"failed"`
 	Loops    []Loop         `json:"loops"`
+	InReview []Requested    `json:"in_review"` // issues with an open request
 	ToLand   Pending        `json:"to_land"`
 	Cost     Cost           `json:"cost"`
 	Outcomes map[string]int `json:"outcomes"` // number of runs by outcome; "running" for those not ended
@@ -128,6 +129,7 @@ func ReadMorning(ctx context.Context, a *workspace.Run, since string) (*Morning,
 	if err != nil {
 		return nil, err
 	}
+	m.InReview = []Requested{}
 	g := &gathering{Morning: m, app: a, file: file, graph: dag.New(file), place: place, night: night}
 	for _, step := range []func(context.Context) error{g.closed, g.waiting, g.failed, g.loops, g.landing} {
 		if err := step(ctx); err != nil {
@@ -433,15 +435,18 @@ func earliest(a, b string) string {
 	return a
 }
 
-// inReview counts the issues with a request that is open as far as the store says.
+// inReview lists the issues with a request that is open as far as the store says.
 func (g *gathering) inReview() error {
 	list, reviews, err := ListRequested(g.file)
+	if ReadSeen(g.place).addTo(list); !g.app.ByPerson(g.app.Actor) {
+		HideStrangers(list)
+	}
 	for i, one := range list {
 		if reviews[i].IsRequested() && !g.isClosed(one.ID) {
-			g.ToLand.Issues++
+			g.InReview = append(g.InReview, one)
 		}
 	}
-	if g.ToLand.Issues > 0 {
+	if g.ToLand.Issues = len(g.InReview); g.ToLand.Issues > 0 {
 		g.ToLand.Text, g.ToLand.Command = visible.Counted(g.ToLand.Issues, "issue")+" in review", "stig land --sync"
 	}
 	return err

@@ -1,6 +1,7 @@
 package night
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Synced struct {
 	Commit string      `json:"commit"` // its commit
 	Issues []Requested `json:"issues"`
 	DryRun bool        `json:"dry_run"`
+
+	Committed string `json:"committed"` // commit of the store; "" for none
 }
 
 // Requested is an issue with a request.
@@ -42,7 +45,11 @@ type Requested struct {
 	State   signals.ReviewState `json:"state"`
 	Did     Did                 `json:"did"`
 	Why     string              `json:"why"`
-	Others  []string            `json:"others"` // accounts without write access whose remarks nobody gets
+	Rounds  int                 `json:"rounds"` // batches of remarks that workers were given
+	Failed  []string            `json:"failed"` // jobs that failed
+	// Strangers are remarks of people who may not write to the repository, which workers do not
+	// get.
+	Strangers []Stranger `json:"strangers"`
 }
 
 // Did is what a synchronization did.
@@ -79,7 +86,7 @@ func ListRequested(file *beads.Snapshot) (list []Requested, reviews []signals.Re
 			continue
 		}
 		if r, ok := signals.LastReview(notes.Parse(text)); ok {
-			list = append(list, Requested{ID: issue.ID, Title: issue.Title, Request: r.Number, URL: r.URL, State: r.State, Others: []string{}})
+			list = append(list, Requested{ID: issue.ID, Title: issue.Title, Request: r.Number, URL: r.URL, State: r.State, Rounds: r.Rounds, Failed: []string{}, Strangers: []Stranger{}})
 			reviews = append(reviews, r)
 		}
 	}
@@ -94,6 +101,13 @@ func Requests(a *workspace.Run) (*Synced, error) {
 	}
 	defer file.Close()
 	list, _, err := ListRequested(file)
+	if err != nil {
+		return nil, err
+	}
+	place, err := a.Live(file.Place())
+	if ReadSeen(place).addTo(list); !a.ByPerson(a.Actor) {
+		HideStrangers(list)
+	}
 	return &Synced{Issues: append([]Requested{}, list...)}, err
 }
 
@@ -105,11 +119,8 @@ type syncing struct {
 	dryRun  bool
 }
 
-// Sync compares the issues with requests with the forge and its default branch. It closes an
-// issue whose change is there, reopens one whose change was reverted, asks about a request that
-// was closed without a merge, and gives reviewers' remarks to the worker. What fails for one
-// issue is said of it, and the others go on.
-func Sync(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
+// synchronize is Sync without a record of it.
+func synchronize(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, err
@@ -155,6 +166,32 @@ func Sync(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
 		}
 	}
 	return done, nil
+}
+
+// SyncAndCommit synchronizes, and commits the store if that changed an issue.
+func SyncAndCommit(ctx context.Context, a *workspace.Run) (*Synced, error) {
+	store, err := a.Discover()
+	if err != nil {
+		return nil, err
+	}
+	commit, err := service.PrepareCommit(ctx, a, store.Place())
+	if err != nil {
+		return nil, err
+	}
+	done, err := Sync(ctx, a, false)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, one := range done.Issues {
+		if one.Did != DidNothing && one.Did != DidFail {
+			ids = append(ids, one.ID)
+		}
+	}
+	if len(ids) > 0 {
+		done.Committed, err = commit(ctx, strings.Join(ids, ", "))
+	}
+	return done, err
 }
 
 // one handles one issue.
@@ -341,6 +378,9 @@ func (s *syncing) beginAnew(ctx context.Context, id string) error {
 	}
 	trees := s.trees
 	trees.Onto = git.DefaultBranch
+	if err := git.RemoveBranch(ctx, trees, git.RequestBranch(git.BranchOf(id, git.WorkBranch))); err != nil {
+		return err
+	}
 	list, err := git.Worktrees(ctx, trees)
 	for _, tree := range list {
 		if tree.Issue == id {
@@ -381,7 +421,12 @@ func (s *syncing) askOfClosed(ctx context.Context, one *Requested, r signals.Rev
 	if err != nil {
 		return err
 	}
-	remarks = slices.DeleteFunc(remarks, func(m forge.Remark) bool { return !m.Trusted })
+	remarks = slices.DeleteFunc(remarks, func(m forge.Remark) bool {
+		if !m.Trusted && !isReply.MatchString(m.Text) {
+			one.stranger(m)
+		}
+		return !m.Trusted
+	})
 	text := fmt.Sprintf("Its request %s was closed without a merge. What should change?\n", one.URL)
 	if last := len(remarks) - 1; last >= 0 {
 		text += "\nThe last remark:\n\n" + said(remarks[last])
@@ -457,9 +502,7 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 		switch {
 		case isReply.MatchString(m.Text):
 		case !m.Trusted:
-			if !slices.Contains(one.Others, visible.OneLine(m.Author)) {
-				one.Others = append(one.Others, visible.OneLine(m.Author))
-			}
+			one.stranger(m)
 		default:
 			before := len(b.keys)
 			if add(m.Key, said(m)); len(b.keys) > before && m.Thread != "" {
@@ -467,7 +510,8 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 			}
 		}
 	}
-	checks, err := s.forge.Checks(ctx, r.Head)
+	head := cmp.Or(request.Head, r.Head) // people may have pushed to the branch
+	checks, err := s.forge.Checks(ctx, head)
 	if err != nil {
 		return b, err
 	}
@@ -480,8 +524,10 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 	case checks.Jobs == 0 && now.Sub(r.SentAt()) < jobsBegin:
 		b.waits = "none of its jobs has begun"
 	}
+	one.Failed = []string{}
 	for _, job := range checks.Failed {
-		add("job "+job.Name+" "+r.Head, fmt.Sprintf("- The job %s failed: %s\n%s", visible.OneLine(job.Name), visible.OneLine(job.URL), quoted(job.Tail)))
+		one.Failed = append(one.Failed, visible.OneLine(job.Name))
+		add("job "+job.Name+" "+head, fmt.Sprintf("- The job %s failed: %s\n%s", visible.OneLine(job.Name), visible.OneLine(job.URL), quoted(job.Tail)))
 	}
 	conflicts, err := git.Conflicts(ctx, s.trees, r.Head, s.tip)
 	if len(conflicts) > 0 && request.Head == r.Head {

@@ -30,6 +30,7 @@ type Site interface {
 	Begin(dir string) (token string, err error)
 	// Judge does something with a request, as Writer: merge, squash, rebase, edited (a squash
 	// with a message of its own), close, delete (its branch), or what git does beside the forge.
+	// fixup pushes a commit to its branch, and update merges main into it.
 	Judge(verb string, number int) error
 	// Remark leaves a review of a request, or with a path a comment on its first line.
 	Remark(number int, user, text, path string)
@@ -301,6 +302,8 @@ func beside(url, dir, verb, branch, merge string) error {
 		"revert":  find + `git revert --no-edit $P "$M"`,
 		"github":  find + `git revert --no-commit $P "$M"; git commit -qm "Revert \"a title\"" -m "Reverts team/dock#$((N-100))"`, // as its button does
 		"reapply": find + `git revert --no-edit "$(git log -1 --format=%H --grep="This reverts commit $M")"`,
+		"fixup":   `git switch -q "$B"; echo fixed >fixup; git add fixup; git commit -qm "a fixup"; git push -q origin "$B"; git switch -q main`,
+		"update":  `git switch -q "$B"; git merge -q --no-edit main; git push -q origin "$B"; git switch -q main`,
 		"forced":  `git switch -q -c forced "origin/$B"; git commit -q --amend -m "forced"; git push -q -f origin "forced:$B"; git switch -q main`,
 	}[verb]
 	_, err := onMain(url, dir, script, "B="+branch, "M="+merge, "P=")
