@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -68,6 +69,17 @@ const NotShown = "nothing shows that it is done"
 func IsExternal(id string) bool {
 	const prefix = "external:"
 	return len(id) >= len(prefix) && strings.EqualFold(id[:len(prefix)], prefix)
+}
+
+// ParseExternal splits the id of an issue in another store into its project and the issue or
+// capability there.
+func ParseExternal(id string) (project, of string, err error) {
+	_, rest, _ := strings.Cut(id, ":")
+	project, of, _ = strings.Cut(rest, ":")
+	if project, of = strings.TrimSpace(project), strings.TrimSpace(of); project == "" || of == "" {
+		return "", "", errors.New("it must be external:PROJECT:ID or external:PROJECT:CAPABILITY")
+	}
+	return project, of, nil
 }
 
 // External returns how the dependency of the issue at i on another store stands.

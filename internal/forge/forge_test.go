@@ -247,18 +247,20 @@ func TestGiteaRemarks(t *testing.T) {
 	const review = "repos/team/dock/pulls/7/reviews"
 	f, s := giteaOf(t, map[string]string{
 		"GET " + review: `[{"id": 1, "user": {"login": "mara"}, "body": "oak", "state": "REQUEST_CHANGES", "comments_count": 4}, {"id": 2, "user": {"login": "mara"}, "body": "old", "state": "REQUEST_CHANGES", "dismissed": true},
+			{"id": 7, "user": {"login": "eve"}, "body": "replaced", "state": "REQUEST_CHANGES", "dismissed": true}, {"id": 8, "user": {"login": "bo"}, "body": "taken back", "state": "REQUEST_CHANGES", "dismissed": true}, {"id": 9, "user": {"login": "bo"}, "state": "APPROVED"},
 			{"id": 3, "user": {"login": "eve"}, "body": "hi", "state": "COMMENT"}, {"id": 4, "user": {"login": "mara"}, "body": "fine", "state": "APPROVED"}, {"id": 5, "user": {"login": "mara"}, "body": "later", "state": "PENDING"}]`,
 		"GET " + review + " 2": `[{"id": 6, "user": {"login": "mara"}, "state": "COMMENT", "comments_count": 1}]`,
 		"GET " + review + "/1/comments": `[{"id": 13, "pull_request_review_id": 1, "user": {"login": "mara"}, "body": "answered", "path": "a", "position": 1}, {"id": 12, "pull_request_review_id": 1, "user": {"login": "mara"}, "body": "resolved", "path": "a", "position": 1, "resolver": {"login": "mara"}},
 			{"id": 14, "pull_request_review_id": 1, "user": {"login": "mara"}, "body": "short", "path": "b", "original_position": 2}, {"id": 15, "pull_request_review_id": 1, "user": {"login": "mara"}, "body": "long", "path": "b", "position": 2}]`,
 		"GET " + review + "/6/comments":                     `[{"id": 20, "pull_request_review_id": 6, "user": {"login": "mara"}, "body": "again", "path": "a", "position": 1}]`,
+		"GET repos/team/dock/issues/7/timeline":             `[{"type": "review", "review_id": 7}, {"type": "dismiss_review", "review_id": 2}]`,
 		"POST " + review:                                    `{}`,
 		"GET repos/team/dock/collaborators/mara/permission": `{"permission": "write"}`,
 		"GET repos/team/dock/collaborators/eve/permission":  `{"permission": "read"}`,
 	})
-	all := []string{"mara oak trusted", "eve hi", "mara short trusted", "mara long trusted", "mara again trusted"}
+	all := []string{"mara oak trusted", "eve replaced", "eve hi", "mara short trusted", "mara long trusted", "mara again trusted"}
 	list := remarksOf(t, f, all...)
-	for i, want := range map[int]string{2: "old_position", 3: "new_position"} { // of a deleted line, and of a new one
+	for i, want := range map[int]string{3: "old_position", 4: "new_position"} { // of a deleted line, and of a new one
 		err := f.Reply(t.Context(), 7, list[i], "Addressed in abc.")
 		if comment := s.sent["POST "+review]["comments"].([]any)[0].(map[string]any); err != nil || comment[want] != 2.0 || comment["path"] != "b" {
 			t.Error(err, s.sent)

@@ -63,9 +63,13 @@ func (f *gitea) Remarks(ctx context.Context, number int) (list []Remark, err err
 	if err != nil {
 		return nil, err
 	}
+	withdrawn, err := f.withdrawn(ctx, number, reviews)
+	if err != nil {
+		return nil, err
+	}
 	var comments []giteaComment
 	for _, r := range reviews {
-		if r.State == "PENDING" || r.Dismissed {
+		if r.State == "PENDING" || withdrawn[r.ID] {
 			continue
 		}
 		if r.Body != "" && r.State != "APPROVED" {
@@ -82,6 +86,29 @@ func (f *gitea) Remarks(ctx context.Context, number int) (list []Remark, err err
 	}
 	list = append(list, unresolved(comments)...)
 	return list, f.trust(ctx, list, f.mayWrite)
+}
+
+// withdrawn returns the reviews that somebody dismissed, or whose author approved later. Gitea
+// also calls a review dismissed when its author requests further changes.
+func (f *gitea) withdrawn(ctx context.Context, number int, reviews []giteaReview) (map[int64]bool, error) {
+	is := map[int64]bool{}
+	if !slices.ContainsFunc(reviews, func(r giteaReview) bool { return r.Dismissed }) {
+		return is, nil
+	}
+	type event struct {
+		Type   string `json:"type"`
+		Review int64  `json:"review_id"`
+	}
+	events, err := listed[event](ctx, &f.api, f.repo("/issues/%d/timeline", number), "")
+	for _, e := range events {
+		is[e.Review] = is[e.Review] || e.Type == "dismiss_review"
+	}
+	approved := map[string]bool{}
+	for _, r := range slices.Backward(reviews) {
+		approved[r.User.Login] = approved[r.User.Login] || r.State == "APPROVED"
+		is[r.ID] = r.Dismissed && (is[r.ID] || approved[r.User.Login])
+	}
+	return is, err
 }
 
 // unresolved returns the comments of unresolved threads, in order. Gitea has a thread for each

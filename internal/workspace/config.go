@@ -18,6 +18,7 @@ import (
 	"stig/internal/beads"
 	"stig/internal/fault"
 	"stig/internal/file"
+	"stig/internal/project"
 	"stig/internal/swarm"
 	"stig/notes"
 	"stig/schemas"
@@ -71,11 +72,11 @@ type Config struct {
 	Traces struct {
 		Digest int `json:"digest"` // 0 if not given
 	} `json:"traces"`
-	Projects map[string]Project `json:"projects"`
-	Swarm    *SwarmConfig       `json:"swarm"`  // nil if not given
-	Notify   Notifications      `json:"notify"` // see Run.Own
-	Types    []string           `json:"types"`  // of issues, besides those of bd
-	Views    map[string]View    `json:"views"`  // of stig list, by name
+	Projects map[string]project.Setting `json:"projects"`
+	Swarm    *SwarmConfig               `json:"swarm"`  // nil if not given
+	Notify   Notifications              `json:"notify"` // see Run.Own
+	Types    []string                   `json:"types"`  // of issues, besides those of bd
+	Views    map[string]View            `json:"views"`  // of stig list, by name
 }
 
 // Values of Config.Gate; the first of each is the default.

@@ -53,7 +53,7 @@ func LandCommand(a *cli.App) *cobra.Command {
 				if err := a.ForPeople("land --sync"); err != nil {
 					return err
 				}
-				done, err := night.Sync(cmd.Context(), a.Run, r.DryRun)
+				done, err := r.synchronize(cmd.Context(), a.Run)
 				return a.Result("land-synced", done, err, func() error { return a.Print(syncedText(done)) })
 			case r.diff != "":
 				text, err := night.Diff(cmd.Context(), a.Run, r.diff, r.Onto)
@@ -92,6 +92,13 @@ func (r *landing) check() error {
 		return workspace.Usage("land: issues, --all, --diff, --revert and --sync cannot be used together", "give one of them")
 	}
 	return nil
+}
+
+func (r *landing) synchronize(ctx context.Context, a *workspace.Run) (*night.Synced, error) {
+	if r.Commit && !r.DryRun {
+		return night.SyncAndCommit(ctx, a)
+	}
+	return night.Sync(ctx, a, r.DryRun)
 }
 
 func showUnlanded(ctx context.Context, a *cli.App, onto string) error {
@@ -191,6 +198,9 @@ func syncedText(d *night.Synced) string {
 	}
 	if text.Len() == 0 {
 		return "no request is open\n"
+	}
+	if d.Committed != "" {
+		fmt.Fprintf(&text, "committed the store: %.12s\n", d.Committed)
 	}
 	return workspace.Visible(text.String())
 }

@@ -32,6 +32,8 @@ type Synced struct {
 	Commit string      `json:"commit"` // its commit
 	Issues []Requested `json:"issues"`
 	DryRun bool        `json:"dry_run"`
+
+	Committed string `json:"committed"` // commit of the store; "" for none
 }
 
 // Requested is an issue with a request.
@@ -169,6 +171,32 @@ func synchronize(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, e
 		}
 	}
 	return done, nil
+}
+
+// SyncAndCommit synchronizes, and commits the store if that changed an issue.
+func SyncAndCommit(ctx context.Context, a *workspace.Run) (*Synced, error) {
+	store, err := a.Discover()
+	if err != nil {
+		return nil, err
+	}
+	commit, err := service.PrepareCommit(ctx, a, store.Place())
+	if err != nil {
+		return nil, err
+	}
+	done, err := Sync(ctx, a, false)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, one := range done.Issues {
+		if one.Did != DidNothing && one.Did != DidFail {
+			ids = append(ids, one.ID)
+		}
+	}
+	if len(ids) > 0 {
+		done.Committed, err = commit(ctx, strings.Join(ids, ", "))
+	}
+	return done, err
 }
 
 // one handles one issue.

@@ -66,6 +66,7 @@ type pull struct {
 	reviews     []map[string]any
 	comments    map[int][]map[string]any // by review
 	last        int                      // review
+	timeline    []any
 }
 
 // New starts a forge whose repository will be at bare.
@@ -136,12 +137,16 @@ func (f *Forge) answer(method, path, page string, in map[string]any) (int, any) 
 		f.pulls = append(f.pulls, p)
 		return 201, f.json(p)
 	}
-	if len(words) < 2 || words[0] != "pulls" {
+	number, _ := strconv.Atoi(words[min(1, len(words)-1)])
+	if number < 1 || number > len(f.pulls) {
 		return 404, map[string]any{"message": "not found"}
 	}
-	number, _ := strconv.Atoi(words[1])
 	p := f.pulls[number-1]
 	switch {
+	case words[0] == "issues" && page == "1":
+		return 200, p.timeline
+	case words[0] == "issues":
+		return 200, []any{}
 	case len(words) == 2 && method == http.MethodPatch:
 		if title, ok := in["title"].(string); ok {
 			p.title = title
@@ -189,6 +194,11 @@ func account(name string) map[string]any { return map[string]any{"login": name} 
 // comment adds a review, with a comment on a line unless that is nil.
 func (f *Forge) comment(p *pull, user, state, body string, line map[string]any) {
 	p.last++
+	for _, r := range p.reviews { // as Gitea does
+		if state == "REQUEST_CHANGES" && r["state"] == state && r["user"].(map[string]any)["login"] == user {
+			r["dismissed"] = true
+		}
+	}
 	review := map[string]any{"id": p.last, "user": account(user), "body": body, "state": state, "comments_count": 0}
 	if line != nil {
 		review["comments_count"] = 1
@@ -224,6 +234,7 @@ func (f *Forge) Change(verb string, number int, text string) {
 	switch lines := p.comments[p.reviews[last]["id"].(int)]; verb {
 	case "dismiss":
 		p.reviews[last]["dismissed"] = true
+		p.timeline = append(p.timeline, map[string]any{"type": "dismiss_review", "review_id": p.reviews[last]["id"]})
 	case "delete":
 		p.reviews = slices.Delete(p.reviews, last, last+1)
 	case "resolve":
@@ -266,6 +277,9 @@ func (f *Forge) Judge(verb string, number int) error {
 		"rebase": `git rebase -q origin/main "origin/$B" && git branch -qf main && git switch -q main`,
 		"delete": `git push -q origin --delete "$B"`,
 	}[verb]
+	if strings.HasPrefix(p.title, "WIP: ") && script != "" && verb != "delete" {
+		return fmt.Errorf("request %d is a draft, which cannot be merged", number)
+	}
 	if script == "" {
 		return beside(f.Bare, dir, verb, p.branch, p.merge)
 	}
