@@ -33,7 +33,7 @@ var bands = [][]string{
 	{"internal/forge", "internal/git", "internal/trace", "signals", "dag", "internal/store/mysql"},
 	{"internal/store/jsonl", "internal/clone", "internal/gate", "internal/draw", "internal/swarm"},
 	{"internal/store/sql", "internal/store/bd", "internal/merge", "internal/assistant", "orient", "checkpoint"},
-	{"internal/journal", "internal/lint"},
+	{"internal/journal", "internal/lint", "internal/project"},
 	{"internal/workspace"},
 	{"internal/service", "internal/service/traces"},
 	{"internal/service/night"},
@@ -58,7 +58,7 @@ var top = []string{"checkpoint", "cmd", "cue", "dag", "docs", "examples", "inter
 
 const (
 	maxRooms    = 25 // folders directly under internal
-	maxPackages = 46 // packages with production code
+	maxPackages = 47 // packages with production code
 	maxFiles    = 28 // files in a folder, without tests: the most that an outline shows
 )
 

@@ -176,7 +176,7 @@ func refusal(f *beads.Snapshot, at int, s dag.Standing) *fault.Error {
 		e.Hint = "type stig close " + id + " --reason …"
 	case dag.HeldByEnds:
 		e.Hint = "type stig create TITLE --parent " + id + " to add what is left, or stig close " + id + " --not-planned WHY"
-	case dag.HeldByReview:
+	case dag.HeldByReview, dag.HeldByStack:
 		e.Code, e.Hint = fault.Waits, "type stig land --sync to see whether it landed, or stig ready to see what can be taken"
 	case dag.HeldByQuestion:
 		e.Code, e.Hint = fault.Waits, "type stig orient "+id+" to read it, or stig ready to see what can be taken"

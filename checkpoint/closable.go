@@ -79,7 +79,9 @@ func (c Closing) obstacles(f *beads.Snapshot, r *beads.Record, rules Rules) (lis
 	}
 	g := dag.New(f)
 	held := g.Standing(at, dag.Worker{}).KeepsOpen()
-	held.Holds = slices.DeleteFunc(held.Holds, func(h dag.Hold) bool { return h.Kind == dag.HeldByChildren })
+	held.Holds = slices.DeleteFunc(held.Holds, func(h dag.Hold) bool {
+		return h.Kind == dag.HeldByChildren || h.Kind == dag.HeldByStack && c.Stacked
+	})
 	if !c.Undone() && !held.Free() {
 		list = append(list, notDone(refusal(f, at, held), f.Refs(g.OpenBlockers(at))))
 	}

@@ -20,6 +20,7 @@ type Closing struct {
 	Actor    string        // "" when unknown
 	Edited   *Edited       // how its criteria changed since they were committed; nil for no change
 	Despite  string        // why it closes with an unanswered question; "" refuses that
+	Stacked  bool          // what it is built upon may still be in review
 
 	// Issues that are not done need no evidence and may have open dependencies.
 	NotPlanned  bool   // nobody will do it; Reason says why

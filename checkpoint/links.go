@@ -145,6 +145,11 @@ func refuse(f dag.Issues, from string, rows ...beads.Dep) error {
 		if row.On == from {
 			return noLink(from, row, "it is the same issue", "name another one")
 		}
+		if dag.IsExternal(row.On) {
+			if _, _, err := beads.ParseExternal(row.On); err != nil {
+				return noLink(from, row, err.Error(), "name the project and its issue or capability, such as external:api:auth-v2")
+			}
+		}
 		if on, ok := f.Index(row.On); ok {
 			if f.At(on).Status == beads.StatusTombstone {
 				return noLink(from, row, "it was deleted", "name another one")

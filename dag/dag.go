@@ -49,6 +49,7 @@ type Graph struct {
 	repeated map[int]bool   // the id is on other lines too
 	odd      []int          // issues with a malformed value
 	own      map[int][]Hold // what blocks an issue and its children, other than unclosed issues
+	upon     map[int]Upon   // issues that are worked on although an issue in review blocks them
 
 	// computed on first use
 	unblocks func() []int
@@ -85,6 +86,7 @@ func New(issues Issues) *Graph {
 			g.open[row.to] = g.hasOpenChild(int(row.to))
 		}
 	}
+	g.stack()
 	g.blocked = g.findBlocked()
 	g.putOff = g.spread(l.putOff)
 	g.unblocks = sync.OnceValue(g.countWaiting)
@@ -228,7 +230,7 @@ func (g *Graph) hasOpenChild(epic int) bool {
 func (g *Graph) findBlocked() []bool {
 	var waiting []int32
 	for i := range g.issues.Len() {
-		if !g.Closed(i) && g.waits(i) {
+		if _, stacked := g.upon[i]; !stacked && !g.Closed(i) && g.waits(i) {
 			waiting = append(waiting, int32(i))
 		}
 	}

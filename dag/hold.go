@@ -32,6 +32,7 @@ const (
 	HeldByEnds       HoldKind = "undone"      // its children are closed, and none was done
 	HeldByQuestion   HoldKind = "question"    // waits for a person's answer
 	HeldByReview     HoldKind = "review"      // its work is done, and waits for reviewers; Raw has the request
+	HeldByStack      HoldKind = "stack"       // it is built upon On, which is in review: it cannot be closed before
 	HeldByLease      HoldKind = "lease"       // somebody works on it in another work tree
 	HeldByAssignee   HoldKind = "assignee"    // it is somebody else's
 )
@@ -93,6 +94,8 @@ func (h Hold) Words(i int, name func(i int) string) string {
 		return "has an unanswered question"
 	case HeldByReview:
 		return "is " + raw
+	case HeldByStack:
+		return "is built upon " + name(h.On) + ", which is in review"
 	case HeldByLease:
 		return "is held in another work tree"
 	case HeldByAssignee:
@@ -124,6 +127,7 @@ type Standing struct {
 	State State
 	Holds []Hold // none if it can be claimed
 	of    int    // the issue
+	stack []Hold // that it is built upon an issue in review
 }
 
 // Free reports whether the worker can claim the issue.
@@ -133,7 +137,7 @@ func (s Standing) Free() bool { return len(s.Holds) == 0 }
 // epic above it waits for decides when work may begin, not whether finished work counts. Work
 // in flight may have begun despite a blocker in another store.
 func (s Standing) KeepsOpen() Standing {
-	return s.only(func(h Hold) bool {
+	keeps := s.only(func(h Hold) bool {
 		switch h.Kind {
 		case HeldByBlocker, HeldByFirstChild, HeldByRow:
 			return h.Through == s.of
@@ -144,6 +148,8 @@ func (s Standing) KeepsOpen() Standing {
 		}
 		return h.Kind == HeldByChildren
 	})
+	keeps.Holds = append(keeps.Holds, s.stack...)
+	return keeps
 }
 
 // Inherited filters the reasons to those that come from the epics above the issue.
@@ -245,6 +251,9 @@ func (g *Graph) Standing(i int, w Worker) Standing {
 	s := Standing{State: g.State(i, w), of: i}
 	if s.State != StateReady {
 		s.Holds = g.holdsOf(i, w)
+	}
+	if u, ok := g.upon[i]; ok {
+		s.stack = []Hold{{Kind: HeldByStack, On: u.On, Through: i}}
 	}
 	return s
 }

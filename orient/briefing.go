@@ -62,7 +62,7 @@ type Briefing struct {
 	Held       *Held             `json:"held,omitempty"`       // who holds it elsewhere; nil for nobody
 	State      dag.State         `json:"state"`                // from the reader's view
 	Holds      []string          `json:"holds"`                // why the reader cannot take it; empty if they can
-	Conditions []string          `json:"conditions,omitempty"` // dependencies on the failure of other issues
+	Conditions []string          `json:"conditions,omitempty"` // the request that it is built upon, and dependencies on the failure of other issues
 	Missing    []string          `json:"missing,omitempty"`    // ids of dependencies that are not in the store
 	Elsewhere  []Elsewhere       `json:"elsewhere,omitempty"`  // what it depends on in other projects
 

@@ -22,6 +22,8 @@ const (
 
 // Asked is a question to a person, with its state.
 type Asked struct {
+	Project  string      `json:"project,omitempty"` // of several projects, whose issue it is
+	Stig     string      `json:"-"`                 // stig as it is typed for the project
 	ID       string      `json:"id"`
 	Title    string      `json:"title"`
 	Status   string      `json:"status"`
@@ -102,10 +104,29 @@ func escalations(f *beads.Snapshot, g *dag.Graph, rules Rules, pick func([]signa
 			groups = append(groups, group)
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b []Asked) int {
-		return cmp.Or(strings.Compare(a[0].Since, b[0].Since), strings.Compare(a[0].ID, b[0].ID))
-	})
+	slices.SortStableFunc(groups, byAge)
 	return append([]Asked{}, slices.Concat(groups...)...), nil
+}
+
+func byAge(a, b []Asked) int {
+	return cmp.Or(strings.Compare(a[0].Since, b[0].Since), strings.Compare(a[0].ID, b[0].ID))
+}
+
+// IsBeside reports whether two questions are on the same issue.
+func (q Asked) IsBeside(other Asked) bool { return q.ID == other.ID && q.Project == other.Project }
+
+// ByAge sorts questions of several projects, the oldest first, those of an issue together as they
+// are in the list.
+func ByAge(list []Asked) []Asked {
+	var groups [][]Asked
+	for i, q := range list {
+		if i == 0 || !q.IsBeside(list[i-1]) {
+			groups = append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], q)
+	}
+	slices.SortStableFunc(groups, byAge)
+	return append(list[:0:0], slices.Concat(groups...)...)
 }
 
 // asks is the memo key of mayAsk.

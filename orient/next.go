@@ -173,6 +173,9 @@ func (b *Briefing) stand(a assembly, i int, req Request, rules Rules) {
 	if b.over() {
 		return
 	}
+	if u, ok := a.graph.Upon(i); ok {
+		b.Conditions = append(b.Conditions, u.Words(name))
+	}
 	for _, c := range a.graph.Conditions(i) {
 		b.Conditions = append(b.Conditions, a.condition(c))
 	}

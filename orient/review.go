@@ -21,7 +21,7 @@ type Review struct {
 	Converges    bool            `json:"converges"` // it has blockers, and all are closed
 	OpenBlockers []beads.Ref     `json:"open_blockers"`
 	Holds        []string        `json:"holds"`                // why nobody can start it, including these blockers
-	Conditions   []string        `json:"conditions,omitempty"` // dependencies on the failure of other issues
+	Conditions   []string        `json:"conditions,omitempty"` // as in Briefing
 	Alerts       []signals.Alert `json:"alerts"`
 	Surprise     Surprise        `json:"surprise"`
 	Evidence     Evidence        `json:"evidence"`

@@ -102,6 +102,7 @@ type Entry struct {
 	Epic      string `json:"epic"`
 	FirstLine string `json:"first_line,omitempty"` // first line of its description, at scale small
 	Against   string `json:"against,omitempty"`    // why not to take it first, in words from the issue
+	Upon      string `json:"upon,omitempty"`       // the request that it is built upon, in words
 
 	bare      bool // it has only a title
 	index     int
@@ -305,6 +306,9 @@ func (s *surveyor) ready() ([]Entry, error) {
 		e := Entry{ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i], index: i}
 		if epic, ok := s.graph.Epic(i); ok {
 			e.Epic, e.epicTitle = s.file.At(epic).ID, s.file.At(epic).Title
+		}
+		if u, ok := s.graph.Upon(i); ok {
+			e.Upon = u.Words(func(i int) string { return s.file.At(i).ID })
 		}
 		if len(list) < MostWeighed {
 			advice, err := AdviceOf(issue)

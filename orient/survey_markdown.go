@@ -216,6 +216,9 @@ func (p *page) entry(e Entry, epic string) {
 	if e.Unblocks > 0 {
 		standing = fmt.Sprintf(", %d waiting for it", e.Unblocks)
 	}
+	if e.Upon != "" {
+		standing += ", " + e.Upon
+	}
 	if e.Against != "" {
 		standing += ", " + e.Against
 	}

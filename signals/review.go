@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"stig/internal/visible"
 	"stig/notes"
@@ -36,6 +37,7 @@ type Review struct {
 	Branch string
 	Base   string // commit of the default branch that Head contains
 	Head   string // commit that was sent
+	Sent   string // when, RFC 3339
 	State  ReviewState
 	Rounds int      // how many batches of feedback were given to workers
 	Fed    string   // the head whose feedback was given
@@ -67,11 +69,17 @@ func InReview(d *notes.Doc) string {
 	return ""
 }
 
+// SentAt returns when the head was sent; the zero time if unknown.
+func (r Review) SentAt() time.Time {
+	t, _ := time.Parse(time.RFC3339, r.Sent)
+	return t
+}
+
 // fields are the lines of a section, in order.
 func (r *Review) fields() []reviewField {
 	return []reviewField{
 		{"forge", &r.Forge, nil, nil}, {"request", nil, &r.Number, nil}, {"url", &r.URL, nil, nil}, {"branch", &r.Branch, nil, nil},
-		{"base", &r.Base, nil, nil}, {"head", &r.Head, nil, nil}, {"state", (*string)(&r.State), nil, nil}, {"rounds", nil, &r.Rounds, nil},
+		{"base", &r.Base, nil, nil}, {"head", &r.Head, nil, nil}, {"sent", &r.Sent, nil, nil}, {"state", (*string)(&r.State), nil, nil}, {"rounds", nil, &r.Rounds, nil},
 		{"fed", &r.Fed, nil, nil}, {"given", nil, nil, &r.Seen}, {"threads", nil, nil, &r.Open}, {"landed", nil, nil, &r.Landed},
 	}
 }

@@ -85,6 +85,7 @@ func (p *twoProjects) offers(why string) {
 	next, _ := p.stig("next")
 	briefing, _ := p.stig("orient", "web-1")
 	check, _ := p.stig("check")
+	deps, _ := p.stig("show", "web-1", "--deps")
 	claim, code := p.stig("claim", "web-1")
 	for _, said := range []struct {
 		what    string
@@ -96,6 +97,7 @@ func (p *twoProjects) offers(why string) {
 		{"orient", briefing, strings.Contains(briefing, "stig claim web-1`")},
 		{"claim", claim, code == 0},
 		{"check", check, !strings.Contains(check, "web-1: waits")},
+		{"show", deps, !strings.Contains(deps, "): not done: ")},
 	} {
 		if said.offered != (why == "") {
 			p.t.Errorf("%s: offered %v, want %v:\n%s", said.what, said.offered, why == "", said.text)
@@ -187,6 +189,9 @@ func TestExternalRecorded(t *testing.T) {
 	p := newProjects(t, "external:api:api-1", `projects: api: path: "../api"`)
 	p.run("work; verified; commit close; push")
 	p.offers("")
+	if said, _ := p.stig("show", "web-1", "--deps"); !regexp.MustCompile(`external:api:api-1 Auth \(blocks, in another store\): done at [0-9a-f]{7}\n`).MatchString(said) {
+		t.Errorf("show does not say that it is done:\n%s", said)
+	}
 	said, _ := p.stig("show", "web-1")
 	if !regexp.MustCompile(`## .external:api:api-1. \(2026-11-20\)\napi-1 at [0-9a-f]{7}\n`).MatchString(said) {
 		t.Errorf("the claim recorded nothing:\n%s", said)

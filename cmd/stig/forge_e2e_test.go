@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,10 @@ import (
 	"stig/internal/testkit/forges"
 )
 
-// TestGitea runs the scripts of landing by review on a real Gitea.
+var requests = flag.Int("requests", len(judgements), "requests for review in TestGitea")
+
+// TestGitea runs the scripts of landing by review, and what judges and reviewers do, on a real
+// Gitea.
 func TestGitea(t *testing.T) {
 	if testing.Short() {
 		t.Skip("building Gitea takes minutes")
@@ -41,13 +45,19 @@ func TestGitea(t *testing.T) {
 		}
 		testscript.Run(t, p)
 	}
-	dir := t.TempDir()
-	g, err := forges.StartGitea(program, dir)
-	if err != nil {
-		t.Fatal(err)
+	for name, test := range map[string]func(*testing.T, forges.Site){
+		"judged":   func(t *testing.T, g forges.Site) { judged(t, g, *requests) },
+		"reviewed": reviewed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := forges.StartGitea(program, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			test(t, g)
+		})
 	}
-	defer g.Close()
-	judged(t, g, 36)
 }
 
 // TestProtection protects the main branch as docs/reviews.md says, on a real Gitea: only the store is

@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -70,6 +71,17 @@ func IsExternal(id string) bool {
 	return len(id) >= len(prefix) && strings.EqualFold(id[:len(prefix)], prefix)
 }
 
+// ParseExternal splits the id of an issue in another store into its project and the issue or
+// capability there.
+func ParseExternal(id string) (project, of string, err error) {
+	_, rest, _ := strings.Cut(id, ":")
+	project, of, _ = strings.Cut(rest, ":")
+	if project, of = strings.TrimSpace(project), strings.TrimSpace(of); project == "" || of == "" {
+		return "", "", errors.New("it must be external:PROJECT:ID or external:PROJECT:CAPABILITY")
+	}
+	return project, of, nil
+}
+
 // External returns how the dependency of the issue at i on another store stands.
 func (f *Snapshot) External(i int, id string) External {
 	if f.external == nil {
@@ -78,16 +90,26 @@ func (f *Snapshot) External(i int, id string) External {
 	return f.external(f.issues[i], id)
 }
 
-// Asking returns the snapshot with a function that answers External.
-func (f *Snapshot) Asking(external func(issue *Issue, id string) External) *Snapshot {
+// Request returns the number of the open request for review of the issue at i, and whether it
+// waits for reviewers; 0 for none, and where no work is stacked upon requests.
+func (f *Snapshot) Request(i int) (number int, waits bool) {
+	if f.request == nil {
+		return 0, false
+	}
+	return f.request(f.issues[i])
+}
+
+// Asking returns the snapshot with functions that answer External and Request; request may be
+// nil.
+func (f *Snapshot) Asking(external func(issue *Issue, id string) External, request func(issue *Issue) (number int, waits bool)) *Snapshot {
 	asking := *f
-	asking.external = external
+	asking.external, asking.request = external, request
 	return &asking
 }
 
-// Ask makes the snapshot of the edit answer External by a function.
-func (tx *Tx) Ask(external func(issue *Issue, id string) External) {
-	tx.snapshot = tx.snapshot.Asking(external)
+// Ask makes the snapshot of the edit answer External and Request by functions.
+func (tx *Tx) Ask(external func(issue *Issue, id string) External, request func(issue *Issue) (number int, waits bool)) {
+	tx.snapshot = tx.snapshot.Asking(external, request)
 }
 
 // ends are the first words of close reasons for issues that were not done.

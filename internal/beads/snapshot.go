@@ -22,9 +22,10 @@ type Snapshot struct {
 	byID     idTable
 	repeats  map[string][]int // repeated ids and their lines
 	problems []Problem
-	marked   []conflict                             // the regions between conflict markers, by line
-	external func(issue *Issue, id string) External // nil answers beads.NotShown
-	sums     []Sum                                  // checksums of the text up to the end of each block; nil unless Source.Summed
+	marked   []conflict                                  // the regions between conflict markers, by line
+	external func(issue *Issue, id string) External      // nil answers beads.NotShown
+	request  func(issue *Issue) (number int, waits bool) // nil for none
+	sums     []Sum                                       // checksums of the text up to the end of each block; nil unless Source.Summed
 }
 
 // Source is what a snapshot is read from: a text with one issue a line, such as an open file.

@@ -242,19 +242,16 @@ func (p Place) Dream(name string) (d Dreamt, unlock func() error, err error) {
 
 // Dreamt returns the state of an actor's dreams; only Store and Name are set if there is none.
 func (p Place) Dreamt(name string) (d Dreamt) {
-	for _, dir := range p.dirs() {
-		var one Dreamt
-		if readJSON(filepath.Join(dir, p.dreamFile(name)), &one) == nil && one.Name != "" {
-			return one
-		}
+	if !p.Saved("dream", name, &d) {
+		d.Store, d.Name = p.Store, name
 	}
-	return Dreamt{Store: p.Store, Name: name}
+	return d
 }
 
 // RecordDream stores the state of an actor's dreams.
 func (p Place) RecordDream(d Dreamt) error {
 	d.Store = p.Store
-	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, p.dreamFile(d.Name)), d) })
+	return p.Save("dream", d.Name, d)
 }
 
 // ForgetDreams removes the state of an actor's dreams.
@@ -262,9 +259,7 @@ func (p Place) ForgetDreams(name string) error {
 	return p.remove(p.dreamFile(name), p.dreamFile(name)+".lock")
 }
 
-func (p Place) dreamFile(name string) string {
-	return "dream-" + hash(p.Store) + "-" + hash(name) + ".json"
-}
+func (p Place) dreamFile(name string) string { return p.savedFile("dream", name) }
 
 // Followed is the branch that a results branch follows.
 type Followed struct {
@@ -274,19 +269,28 @@ type Followed struct {
 
 // Followed returns what a results branch follows; the zero value if that is not set.
 func (p Place) Followed(onto string) (f Followed) {
-	for _, dir := range p.dirs() {
-		if readJSON(filepath.Join(dir, p.followedFile(onto)), &f) == nil && f.Branch != "" {
-			return f
-		}
-	}
-	return Followed{}
+	p.Saved("onto", onto, &f)
+	return f
 }
 
 // Follow stores what a results branch follows.
-func (p Place) Follow(onto string, f Followed) error {
-	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, p.followedFile(onto)), f) })
+func (p Place) Follow(onto string, f Followed) error { return p.Save("onto", onto, f) }
+
+// Saved reads what Save stored, and reports whether there is anything.
+func (p Place) Saved(kind, name string, v any) bool {
+	for _, dir := range p.dirs() {
+		if text, err := checkJSON(filepath.Join(dir, p.savedFile(kind, name)), v); err == nil && text != nil {
+			return true
+		}
+	}
+	return false
 }
 
-func (p Place) followedFile(onto string) string {
-	return "onto-" + hash(p.Store) + "-" + hash(onto) + ".json"
+// Save stores a value under a kind and a name, in place of an earlier one.
+func (p Place) Save(kind, name string, v any) error {
+	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, p.savedFile(kind, name)), v) })
+}
+
+func (p Place) savedFile(kind, name string) string {
+	return kind + "-" + hash(p.Store) + "-" + hash(name) + ".json"
 }

@@ -10,6 +10,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,15 +23,16 @@ import (
 // into out unless that is nil.
 type caller func(ctx context.Context, method, path string, in, out any) error
 
-// errAbsent is wrapped by a caller's error for what does not exist or may not be seen.
-var errAbsent = errors.New("not found")
+// status is an HTTP status that is no success. A caller's error wraps it.
+type status int
+
+func (s status) Error() string { return http.StatusText(int(s)) }
 
 // api is what GitHub and Gitea have in common.
 type api struct {
 	at      place
 	call    caller
 	trusted map[string]bool // by author
-	self    string          // the account that asks
 }
 
 // repo returns the path of something of the repository.
@@ -47,16 +50,15 @@ func (f *api) Default(ctx context.Context) (string, error) {
 
 // pull is a request as both forges write it.
 type pull struct {
-	Number    int    `json:"number"`
-	URL       string `json:"html_url"`
-	Title     string `json:"title"`
-	State     string `json:"state"`
-	Draft     bool   `json:"draft"`
-	Merged    bool   `json:"merged"`
-	Merge     string `json:"merge_commit_sha"`
-	Mergeable *bool  `json:"mergeable"` // null while unknown
-	Node      string `json:"node_id"`
-	Head      struct {
+	Number int    `json:"number"`
+	URL    string `json:"html_url"`
+	Title  string `json:"title"`
+	State  string `json:"state"`
+	Draft  bool   `json:"draft"`
+	Merged bool   `json:"merged"`
+	Merge  string `json:"merge_commit_sha"`
+	Node   string `json:"node_id"`
+	Head   struct {
 		Ref string `json:"ref"`
 		SHA string `json:"sha"`
 	} `json:"head"`
@@ -69,8 +71,6 @@ func (p pull) request() Request {
 		r.State, r.Merge = StateMerged, p.Merge
 	case p.State != "open":
 		r.State = StateClosed
-	default:
-		r.Conflicts = p.Mergeable != nil && !*p.Mergeable
 	}
 	return r
 }
@@ -105,70 +105,136 @@ func (f *api) open(ctx context.Context, d Draft, more map[string]any, keep func(
 
 // openOf returns the open request of a branch of the repository; the zero value for none.
 func (f *api) openOf(ctx context.Context, branch string) (Request, error) {
-	for page := 1; page <= mostPages; page++ {
-		var list []pull
-		if err := f.call(ctx, http.MethodGet, f.repo("/pulls?state=open&limit=%d&per_page=%[1]d&page=%d", perPage, page), nil, &list); err != nil {
-			return Request{}, err
-		}
-		for _, p := range list {
-			if p.Head.Ref == branch {
-				return p.request(), nil
-			}
-		}
-		if len(list) == 0 {
-			break
+	list, err := listed[pull](ctx, f, f.repo("/pulls?state=open"), "")
+	for _, p := range list {
+		if p.Head.Ref == branch {
+			return p.request(), err
 		}
 	}
-	return Request{}, nil
+	return Request{}, err
 }
 
 const (
-	perPage   = 50
+	perPage   = 50 // the most that Gitea gives
 	mostPages = 40
 )
 
-// mayWrite reports whether somebody may write to the repository; false if that cannot be
-// known.
-func (f *api) mayWrite(ctx context.Context, name string) (bool, error) {
-	if known, ok := f.trusted[name]; ok || name == "" {
-		return known, nil
+// listed returns the items of all pages of a list, which has a key in the answers, or is the
+// answers themselves.
+func listed[T any](ctx context.Context, f *api, path, key string) (all []T, err error) {
+	mark := "?"
+	if strings.Contains(path, mark) {
+		mark = "&"
 	}
+	for page := 1; page <= mostPages; page++ {
+		var answer json.RawMessage
+		if err := f.call(ctx, http.MethodGet, fmt.Sprintf("%s%slimit=%d&per_page=%[3]d&page=%d", path, mark, perPage, page), nil, &answer); err != nil {
+			return nil, err
+		}
+		var keyed map[string]json.RawMessage
+		if key != "" {
+			if err := json.Unmarshal(answer, &keyed); err != nil {
+				return nil, err
+			}
+			answer = keyed[key]
+		}
+		var some []T
+		if err := json.Unmarshal(answer, &some); err != nil {
+			return nil, err
+		}
+		if len(some) == 0 {
+			break
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// mayWrite reports whether somebody may write to the repository. An account that does not exist
+// may not; any other refusal to answer is an error.
+func (f *api) mayWrite(ctx context.Context, name string) (bool, error) {
 	var answer struct {
 		Permission string `json:"permission"`
 	}
 	err := f.call(ctx, http.MethodGet, f.repo("/collaborators/%s/permission", url.PathEscape(name)), nil, &answer)
-	if err != nil && !errors.Is(err, errAbsent) {
-		return false, err
+	if errors.Is(err, status(http.StatusNotFound)) {
+		return false, nil
 	}
-	switch answer.Permission {
-	case "write", "maintain", "admin", "owner":
-		f.trusted[name] = true
-	default:
-		f.trusted[name] = false
-	}
-	return f.trusted[name], nil
+	return writes(answer.Permission), err
 }
 
-// account returns the name of the account that asks.
-func (f *api) account(ctx context.Context) (string, error) {
-	if f.self != "" {
-		return f.self, nil
-	}
-	var answer struct {
-		Login string `json:"login"`
-	}
-	err := f.call(ctx, http.MethodGet, "user", nil, &answer)
-	f.self = answer.Login
-	return f.self, err
+// writes reports whether a permission includes writing.
+func writes(permission string) bool {
+	return slices.Contains([]string{"write", "maintain", "admin", "owner"}, permission)
 }
 
-// known sets who wrote a remark.
-func (f *api) known(ctx context.Context, r *Remark) error {
-	self, err := f.account(ctx)
-	if r.Own = r.Author == self; err == nil && !r.Own {
-		r.Trusted, err = f.mayWrite(ctx, r.Author)
+// trust sets which remarks are of authors who may write to the repository.
+func (f *api) trust(ctx context.Context, list []Remark, mayWrite func(context.Context, string) (bool, error)) error {
+	for i := range list {
+		name := list[i].Author
+		may, known := f.trusted[name]
+		if !known && name != "" {
+			var err error
+			if may, err = mayWrite(ctx, name); err != nil {
+				return fmt.Errorf("it is unknown whether %s may write to the repository: %w", visible.OneLine(name), err)
+			}
+			f.trusted[name] = may
+		}
+		list[i].Trusted = may
 	}
-	return err
+	return nil
+}
+
+// commitStatus is a result on a commit, the last one of its context.
+type commitStatus struct {
+	Context     string `json:"context"`
+	State       string `json:"state"`  // on GitHub
+	Status      string `json:"status"` // on Gitea
+	Description string `json:"description"`
+	URL         string `json:"target_url"`
+}
+
+func (s commitStatus) result() string { return cmp.Or(s.State, s.Status) }
+
+func (s commitStatus) failed() bool { return s.result() == "failure" || s.result() == "error" }
+
+// add adds the results on a commit.
+func (c *Checks) add(list []commitStatus) {
+	c.Jobs += len(list)
+	for _, s := range list {
+		c.Pending = c.Pending || s.result() == "pending"
+		if s.failed() {
+			c.Failed = append(c.Failed, Job{Name: s.Context, URL: s.URL, Tail: s.Description})
+		}
+	}
+}
+
+const (
+	tailLines = 40
+	tailBytes = 3000
+)
+
+// stamp is the time before each line of a log.
+var stamp = regexp.MustCompile(`^\x{FEFF}?\d{4}-\d\d-\d\dT[0-9:.]+Z `)
+
+// tail returns the last lines of the step of a job that failed; "" if the forge has no log.
+func (f *api) tail(ctx context.Context, job string) string {
+	var log []byte
+	if err := f.call(ctx, http.MethodGet, f.repo("/actions/jobs/%s/logs", url.PathEscape(job)), nil, &log); err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(stamp.ReplaceAllString(line, ""), "\r")
+	}
+	for i, line := range slices.Backward(lines) {
+		if strings.HasPrefix(line, "##[error]") || strings.Contains(line, "❌") { // later steps clean up
+			lines = lines[:i+1]
+			break
+		}
+	}
+	text := strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
+	return strings.ToValidUTF8(text[max(0, len(text)-tailBytes):], "")
 }
 
 // mostAnswer is the maximum size of an answer, in bytes.
@@ -206,23 +272,29 @@ func httpCall(base, token string) caller {
 			return err
 		case response.StatusCode >= 300:
 			return refused(method, path, response.StatusCode, text)
-		case out == nil:
-			return nil
 		}
-		return json.Unmarshal(text, out)
+		return decoded(text, out)
 	}
 }
 
-// refused returns the error of an answer with a status that is no success.
-func refused(method, path string, status int, text []byte) error {
+// decoded decodes an answer into out; a *[]byte gets it as it is.
+func decoded(text []byte, out any) error {
+	switch out := out.(type) {
+	case nil:
+		return nil
+	case *[]byte:
+		*out = text
+		return nil
+	}
+	return json.Unmarshal(text, out)
+}
+
+// refused returns the error of an answer that is no success.
+func refused(method, path string, code int, text []byte) error {
 	var said struct {
 		Message string `json:"message"`
 	}
 	_ = json.Unmarshal(text, &said) // else the status says enough
 	path, _, _ = strings.Cut(path, "?")
-	err := &fault.Error{Code: fault.Store, Path: "forge", Reason: fmt.Sprintf("%s %s: answered %d %s", method, path, status, visible.OneLine(cmp.Or(said.Message, http.StatusText(status))))}
-	if status == http.StatusNotFound || status == http.StatusForbidden {
-		err.Err = errAbsent
-	}
-	return err
+	return &fault.Error{Code: fault.Store, Path: "forge", Reason: fmt.Sprintf("%s %s: answered %d %s", method, path, code, visible.OneLine(cmp.Or(said.Message, http.StatusText(code)))), Err: status(code)}
 }

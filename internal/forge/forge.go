@@ -25,7 +25,8 @@ type Forge interface {
 	Open(ctx context.Context, d Draft) (Request, error)
 	MarkReady(ctx context.Context, r Request) error
 	Request(ctx context.Context, number int) (Request, error)
-	// Remarks lists submitted reviews and unresolved threads, in order.
+	// Remarks lists submitted reviews, except approvals, and the comments of unresolved threads,
+	// in order. It fails if it is unknown whether an author may write to the repository.
 	Remarks(ctx context.Context, number int) ([]Remark, error)
 	Checks(ctx context.Context, head string) (Checks, error)
 	// Reply answers a thread.
@@ -57,33 +58,33 @@ const (
 
 // Request is a request for review.
 type Request struct {
-	Number    int
-	URL       string
-	Title     string
-	State     State
-	Draft     bool
-	Head      string // commit
-	Merge     string // the commit that merged it; "" for none
-	Conflicts bool   // it cannot be merged into its base
+	Number int
+	URL    string
+	Title  string
+	State  State
+	Draft  bool
+	Head   string // commit
+	Merge  string // the commit that merged it; "" for none
 
 	node string // GitHub's other name of it
 }
 
-// Remark is a review, or the last comment of an unresolved thread.
+// Remark is a review, or a comment of an unresolved thread.
 type Remark struct {
-	Key     string // changes when the remark is edited or answered
+	Key     string // changes when the remark is edited
 	Thread  string // "" for a review
 	Author  string
 	Trusted bool // the author may write to the repository
-	Own     bool // of the account that asks
 	Text    string
 	Path    string // file of a thread
 	Line    int
-	Blocks  bool // it requests changes
+
+	old bool // Line is of the file before the change
 }
 
-// Checks are the jobs that ran on a commit.
+// Checks are the jobs of a commit.
 type Checks struct {
+	Jobs    int // how many there are
 	Pending bool
 	Failed  []Job
 }
@@ -91,7 +92,7 @@ type Checks struct {
 // Job is a failed job.
 type Job struct {
 	Name, URL string
-	Tail      string // its last lines; "" if the forge does not give them
+	Tail      string // the last lines of the failed step, or a description
 }
 
 // Options name a repository on a forge.

@@ -1,11 +1,13 @@
 package forge
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -38,17 +40,17 @@ type giteaReview struct {
 	Body      string    `json:"body"`
 	State     string    `json:"state"`
 	Dismissed bool      `json:"dismissed"`
-	Updated   string    `json:"updated_at"`
 	Comments  int       `json:"comments_count"`
 }
 
 type giteaComment struct {
 	ID       int64      `json:"id"`
+	Review   int64      `json:"pull_request_review_id"`
 	User     giteaUser  `json:"user"`
 	Body     string     `json:"body"`
 	Path     string     `json:"path"`
-	Line     int        `json:"position"`
-	Updated  string     `json:"updated_at"`
+	Line     int        `json:"position"`          // 0 for a line that the change deletes
+	OldLine  int        `json:"original_position"` // 0 for another one
 	Resolver *giteaUser `json:"resolver"`
 }
 
@@ -57,23 +59,21 @@ type giteaUser struct {
 }
 
 func (f *gitea) Remarks(ctx context.Context, number int) (list []Remark, err error) {
-	var reviews []giteaReview
-	for page := 1; page <= mostPages; page++ {
-		var some []giteaReview
-		if err := f.call(ctx, http.MethodGet, f.repo("/pulls/%d/reviews?limit=%d&page=%d", number, perPage, page), nil, &some); err != nil {
-			return nil, err
-		}
-		if reviews = append(reviews, some...); len(some) == 0 {
-			break
-		}
+	reviews, err := listed[giteaReview](ctx, &f.api, f.repo("/pulls/%d/reviews", number), "")
+	if err != nil {
+		return nil, err
+	}
+	withdrawn, err := f.withdrawn(ctx, number, reviews)
+	if err != nil {
+		return nil, err
 	}
 	var comments []giteaComment
 	for _, r := range reviews {
-		if r.State == "PENDING" || r.Dismissed {
+		if r.State == "PENDING" || withdrawn[r.ID] {
 			continue
 		}
-		if r.Body != "" {
-			list = append(list, Remark{Key: fmt.Sprintf("r%d %s", r.ID, r.Updated), Author: r.User.Login, Text: r.Body, Blocks: r.State == "REQUEST_CHANGES"})
+		if r.Body != "" && r.State != "APPROVED" {
+			list = append(list, Remark{Key: fmt.Sprintf("r%d %s", r.ID, r.Body), Author: r.User.Login, Text: r.Body})
 		}
 		if r.Comments == 0 {
 			continue
@@ -84,57 +84,108 @@ func (f *gitea) Remarks(ctx context.Context, number int) (list []Remark, err err
 		}
 		comments = append(comments, some...)
 	}
-	list = append(list, threadsOf(comments)...)
-	for i := range list {
-		if err := f.known(ctx, &list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	list = append(list, unresolved(comments)...)
+	return list, f.trust(ctx, list, f.mayWrite)
 }
 
-// threadsOf returns the comments of unresolved threads: Gitea has one for a line of a file, and
-// resolves its first comment.
-func threadsOf(comments []giteaComment) (list []Remark) {
-	slices.SortStableFunc(comments, func(a, b giteaComment) int { return int(a.ID - b.ID) })
+// withdrawn returns the reviews that somebody dismissed, or whose author approved later. Gitea
+// also calls a review dismissed when its author requests further changes.
+func (f *gitea) withdrawn(ctx context.Context, number int, reviews []giteaReview) (map[int64]bool, error) {
+	is := map[int64]bool{}
+	if !slices.ContainsFunc(reviews, func(r giteaReview) bool { return r.Dismissed }) {
+		return is, nil
+	}
+	type event struct {
+		Type   string `json:"type"`
+		Review int64  `json:"review_id"`
+	}
+	events, err := listed[event](ctx, &f.api, f.repo("/issues/%d/timeline", number), "")
+	for _, e := range events {
+		is[e.Review] = is[e.Review] || e.Type == "dismiss_review"
+	}
+	approved := map[string]bool{}
+	for _, r := range slices.Backward(reviews) {
+		approved[r.User.Login] = approved[r.User.Login] || r.State == "APPROVED"
+		is[r.ID] = r.Dismissed && (is[r.ID] || approved[r.User.Login])
+	}
+	return is, err
+}
+
+// unresolved returns the comments of unresolved threads, in order. Gitea has a thread for each
+// line that a review comments on, and resolves its first comment.
+func unresolved(comments []giteaComment) (list []Remark) {
+	slices.SortStableFunc(comments, func(a, b giteaComment) int { return cmp.Compare(a.ID, b.ID) })
+	at := func(c giteaComment) string { return fmt.Sprintf("%s:%d", c.Path, cmp.Or(c.Line, -c.OldLine)) }
 	resolved := map[string]bool{}
-	thread := func(c giteaComment) string { return c.Path + ":" + strconv.Itoa(c.Line) }
 	for _, c := range comments {
-		resolved[thread(c)] = resolved[thread(c)] || c.Resolver != nil
+		thread := fmt.Sprint(c.Review, at(c))
+		resolved[thread] = resolved[thread] || c.Resolver != nil
 	}
 	for _, c := range comments {
-		if !resolved[thread(c)] {
-			list = append(list, Remark{Key: fmt.Sprintf("c%d %s", c.ID, c.Updated), Thread: thread(c), Author: c.User.Login, Text: c.Body, Path: c.Path, Line: c.Line})
+		if !resolved[fmt.Sprint(c.Review, at(c))] {
+			list = append(list, Remark{Key: fmt.Sprintf("c%d %s", c.ID, c.Body), Thread: at(c), Author: c.User.Login, Text: c.Body, Path: c.Path, Line: cmp.Or(c.Line, c.OldLine), old: c.Line == 0})
 		}
 	}
 	return list
 }
 
-func (f *gitea) Checks(ctx context.Context, head string) (c Checks, err error) {
-	var answer struct {
-		Statuses []struct {
-			Context     string `json:"context"`
-			Status      string `json:"status"`
-			Description string `json:"description"`
-			URL         string `json:"target_url"`
-		} `json:"statuses"`
+// mayWrite reports whether somebody may write to the repository. Gitea tells administrators of
+// the repository. Others can list who may be assigned: these may write, unless they are in a team
+// of the organization that may only read code.
+func (f *gitea) mayWrite(ctx context.Context, name string) (bool, error) {
+	may, denied := f.api.mayWrite(ctx, name)
+	if !errors.Is(denied, status(http.StatusForbidden)) {
+		return may, denied
 	}
-	if err := f.call(ctx, http.MethodGet, f.repo("/commits/%s/status?limit=%d", head, perPage), nil, &answer); err != nil {
-		return c, err
+	var teams []struct {
+		Units map[string]string `json:"units_map"`
 	}
-	for _, s := range answer.Statuses {
-		switch s.Status {
-		case "pending":
-			c.Pending = true
-		case "failure", "error":
-			c.Failed = append(c.Failed, Job{Name: s.Context, URL: s.URL, Tail: s.Description})
+	err := f.call(ctx, http.MethodGet, f.repo("/teams"), nil, &teams)
+	if err != nil && !errors.Is(err, status(http.StatusMethodNotAllowed)) { // a person's repository has no teams
+		return false, err
+	}
+	var users []giteaUser
+	if err := f.call(ctx, http.MethodGet, f.repo("/assignees"), nil, &users); err != nil {
+		return false, err
+	}
+	listed := slices.ContainsFunc(users, func(u giteaUser) bool { return u.Login == name })
+	for _, team := range teams {
+		if listed && !writes(team.Units["repo.code"]) {
+			return false, denied
 		}
 	}
-	return c, nil
+	return listed, nil
+}
+
+// giteaJob is the path of a job of Gitea's own CI, in the address of a status.
+var giteaJob = regexp.MustCompile(`/actions/runs/\d+/jobs/(\d+)$`)
+
+func (f *gitea) Checks(ctx context.Context, head string) (c Checks, err error) {
+	list, err := listed[commitStatus](ctx, &f.api, f.repo("/commits/%s/status", head), "statuses")
+	for i, s := range list {
+		if at := giteaJob.FindStringSubmatch(s.URL); at != nil && s.failed() && f.isOf(ctx, at[1], head) {
+			list[i].Description = cmp.Or(f.tail(ctx, at[1]), s.Description)
+		}
+	}
+	c.add(list)
+	return c, err
+}
+
+// isOf reports whether a job is one of a commit: older versions count the jobs of a run.
+func (f *gitea) isOf(ctx context.Context, job, head string) bool {
+	var answer struct {
+		Head string `json:"head_sha"`
+	}
+	err := f.call(ctx, http.MethodGet, f.repo("/actions/jobs/%s", job), nil, &answer)
+	return err == nil && answer.Head == head
 }
 
 func (f *gitea) Reply(ctx context.Context, number int, to Remark, text string) error {
+	side := "new_position"
+	if to.old {
+		side = "old_position"
+	}
 	return f.call(ctx, http.MethodPost, f.repo("/pulls/%d/reviews", number), map[string]any{
-		"event": "COMMENT", "comments": []map[string]any{{"path": to.Path, "new_position": to.Line, "body": text}},
+		"event": "COMMENT", "comments": []map[string]any{{"path": to.Path, side: to.Line, "body": text}},
 	}, nil)
 }

@@ -1,12 +1,13 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
-	"strings"
+	"strconv"
 
 	"stig/internal/fault"
 	"stig/internal/visible"
@@ -30,17 +31,18 @@ func ghCall(gh func(context.Context, []byte, ...string) ([]byte, error), host st
 		text, err := gh(ctx, stdin, argv...)
 		if err != nil {
 			said := &fault.Error{Code: fault.Store, Path: "gh", Reason: visible.OneLine(err.Error()), Hint: "gh must be installed and signed in: type gh auth status"}
-			if strings.Contains(err.Error(), "HTTP 404") || strings.Contains(err.Error(), "HTTP 403") {
-				said.Err = errAbsent
+			if found := ghStatus.FindStringSubmatch(err.Error()); found != nil {
+				code, _ := strconv.Atoi(found[1])
+				said.Err = status(code)
 			}
 			return said
 		}
-		if out == nil {
-			return nil
-		}
-		return json.Unmarshal(text, out)
+		return decoded(text, out)
 	}
 }
+
+// ghStatus is how gh tells the status of an answer.
+var ghStatus = regexp.MustCompile(`\bHTTP (\d{3})\b`)
 
 func (f *github) Kind() Kind { return GitHub }
 
@@ -73,16 +75,15 @@ func (f *github) MarkReady(ctx context.Context, r Request) error {
 }
 
 const remarksQuery = `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { pullRequest(number: $number) {
-  reviews(last: 100) { nodes { id body state updatedAt author { login } } }
-  reviewThreads(last: 100) { nodes { id isResolved path line comments(last: 50) { nodes { id body updatedAt author { login } } } } }
+  reviews(last: 100) { nodes { id body state author { login } } }
+  reviewThreads(last: 100) { nodes { id isResolved path line comments(last: 50) { nodes { id body author { login } } } } }
 } } }`
 
 type githubRemark struct {
-	ID      string `json:"id"`
-	Body    string `json:"body"`
-	State   string `json:"state"`
-	Updated string `json:"updatedAt"`
-	Author  struct {
+	ID     string `json:"id"`
+	Body   string `json:"body"`
+	State  string `json:"state"`
+	Author struct {
 		Login string `json:"login"`
 	} `json:"author"`
 }
@@ -107,10 +108,10 @@ func (f *github) Remarks(ctx context.Context, number int) (list []Remark, err er
 	if err := f.graph(ctx, remarksQuery, map[string]any{"owner": f.at.owner, "name": f.at.name, "number": number}, &answer); err != nil {
 		return nil, err
 	}
-	key := func(r githubRemark) string { return r.ID + " " + r.Updated }
+	key := func(r githubRemark) string { return r.ID + " " + r.Body }
 	for _, r := range answer.Repository.PullRequest.Reviews.Nodes {
-		if r.Body != "" && r.State != "PENDING" && r.State != "DISMISSED" {
-			list = append(list, Remark{Key: key(r), Author: r.Author.Login, Text: r.Body, Blocks: r.State == "CHANGES_REQUESTED"})
+		if r.Body != "" && (r.State == "COMMENTED" || r.State == "CHANGES_REQUESTED") {
+			list = append(list, Remark{Key: key(r), Author: r.Author.Login, Text: r.Body})
 		}
 	}
 	for _, t := range answer.Repository.PullRequest.Threads.Nodes {
@@ -120,37 +121,46 @@ func (f *github) Remarks(ctx context.Context, number int) (list []Remark, err er
 			}
 		}
 	}
-	for i := range list {
-		if err := f.known(ctx, &list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return list, f.trust(ctx, list, f.mayWrite)
+}
+
+// checkRun is a job, or a check of another program.
+type checkRun struct {
+	ID         int64  `json:"id"`
+	Name       string `json:"name"`
+	Status     string `json:"status"`
+	Conclusion string `json:"conclusion"`
+	URL        string `json:"html_url"`
+	Output     struct {
+		Summary string `json:"summary"`
+	} `json:"output"`
+	App struct {
+		Slug string `json:"slug"`
+	} `json:"app"`
 }
 
 func (f *github) Checks(ctx context.Context, head string) (c Checks, err error) {
-	var answer struct {
-		Runs []struct {
-			Name       string `json:"name"`
-			Status     string `json:"status"`
-			Conclusion string `json:"conclusion"`
-			URL        string `json:"html_url"`
-			ID         int64  `json:"id"`
-		} `json:"check_runs"`
-	}
-	if err := f.call(ctx, http.MethodGet, f.repo("/commits/%s/check-runs?per_page=%d", head, perPage), nil, &answer); err != nil {
+	statuses, err := listed[commitStatus](ctx, &f.api, f.repo("/commits/%s/status", head), "statuses")
+	if err != nil {
 		return c, err
 	}
+	c.add(statuses)
+	runs, err := listed[checkRun](ctx, &f.api, f.repo("/commits/%s/check-runs", head), "check_runs")
 	fails := []string{"failure", "timed_out", "cancelled", "action_required", "startup_failure"}
-	for _, r := range answer.Runs {
+	for _, r := range runs {
+		c.Jobs++
 		switch {
 		case r.Status != "completed":
 			c.Pending = true
 		case slices.Contains(fails, r.Conclusion):
-			c.Failed = append(c.Failed, Job{Name: r.Name, URL: r.URL, Tail: fmt.Sprintf("concluded: %s", r.Conclusion)})
+			job := Job{Name: r.Name, URL: r.URL, Tail: cmp.Or(r.Output.Summary, "concluded: "+r.Conclusion)}
+			if r.App.Slug == "github-actions" {
+				job.Tail = cmp.Or(f.tail(ctx, strconv.FormatInt(r.ID, 10)), job.Tail)
+			}
+			c.Failed = append(c.Failed, job)
 		}
 	}
-	return c, nil
+	return c, err
 }
 
 func (f *github) Reply(ctx context.Context, _ int, to Remark, text string) error {

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -30,11 +31,19 @@ func (r *worktreeRepo) delivery(branch, onto string) *Worktree {
 // the result. onto is head's name. The error is a *RejectedError for conflicts. No branch and
 // no file changes.
 func Joined(ctx context.Context, o WorktreeOptions, head, onto, tip string) (string, error) {
+	return JoinedBeyond(ctx, o, head, onto, tip, "")
+}
+
+// JoinedBeyond is Joined for a tip that is built upon a request, whose last commit in it is upon:
+// if head has that request in another form, only the work after it is merged.
+func JoinedBeyond(ctx context.Context, o WorktreeOptions, head, onto, tip, upon string) (string, error) {
 	r, err := open(ctx, o)
 	if err != nil {
 		return "", err
 	}
-	return r.delivery(r.onto, onto).combine(ctx, tip, head)
+	t := r.delivery(r.onto, onto)
+	t.upon = upon
+	return t.combine(ctx, tip, head)
 }
 
 // Picked returns a commit with the changes of steps applied to a commit, in order; that commit
@@ -50,18 +59,9 @@ func Picked(ctx context.Context, o WorktreeOptions, head, onto string, steps []S
 	return head, err
 }
 
-// pick merges with From as the base: old versions of git accept no other base than a common
-// ancestor, so it makes such commits.
+// pick applies a change to a commit.
 func (t *Worktree) pick(ctx context.Context, head string, s Step) (string, error) {
-	ours, err := t.commitTree(ctx, head+"^{tree}", "ours", []string{s.From})
-	if err != nil {
-		return "", err
-	}
-	theirs, err := t.commitTree(ctx, s.To+"^{tree}", "theirs", []string{s.From})
-	if err != nil {
-		return "", err
-	}
-	tree, err := t.mergeTree(ctx, theirs, ours)
+	tree, err := t.mergeSince(ctx, s.From, s.To, head)
 	if err == nil {
 		tree, _, err = t.withStore(ctx, tree, head)
 	}
@@ -253,7 +253,7 @@ func (r *Reverts) Of(ctx context.Context, w Work) (by Revert, err error) {
 			if err != nil {
 				return Revert{}, err
 			}
-			if undo = c.again && !part; !part && (!c.titled || !namesIssue(c.message, w.Issue)) {
+			if undo = c.again && !part; !part && (!c.titled || !namesIssue(c.message, w.Issue) && !revertsRequest(c.message, w.Request)) {
 				continue
 			}
 		}
@@ -340,6 +340,12 @@ func namesIssue(message, id string) bool {
 	return err == nil && found
 }
 
+// revertsRequest reports whether a message reverts a request, as GitHub writes it.
+func revertsRequest(message string, number int) bool {
+	found, err := regexp.MatchString(fmt.Sprintf(`(?m)^Reverts \S*#%d\s*$`, number), message)
+	return err == nil && found
+}
+
 // contains reports whether a list has an issue, and with only whether it has no other.
 func contains(list []string, issue string, only ...string) bool {
 	found := false
@@ -365,45 +371,69 @@ func RemoteURL(ctx context.Context, o WorktreeOptions, remote string) (string, e
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
-// FetchDefault fetches a branch of a remote into DefaultBranch and returns its commit. As with
+// requestSpace begins the names of stig's copies of branches on the forge.
+const requestSpace = namespace + "/requests/"
+
+// RequestBranch is stig's copy of an issue's branch on the forge.
+func RequestBranch(branch string) string {
+	return requestSpace + strings.TrimPrefix(branch, namespace+"/")
+}
+
+func isRequestBranch(branch string) bool { return strings.HasPrefix(branch, requestSpace) }
+
+// FetchTo fetches a branch of a remote into a branch here, and returns its commit. As with
 // any git fetch, the remote-tracking branch follows: Published reads it.
-func FetchDefault(ctx context.Context, o WorktreeOptions, remote, branch string) (string, error) {
+func FetchTo(ctx context.Context, o WorktreeOptions, remote, branch, into string) (string, error) {
 	g := Client{Dir: o.Root, Env: o.Git.Env}
 	err := g.accepted(ctx, nil, nil, "-c", noUpkeep, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--", remote,
-		"+refs/heads/"+branch+":refs/heads/"+DefaultBranch)
+		"+refs/heads/"+branch+":refs/heads/"+into)
 	if err != nil {
 		return "", err
 	}
-	return g.Commit(ctx, "refs/heads/"+DefaultBranch)
+	return g.Commit(ctx, "refs/heads/"+into)
 }
 
-// Push sends a commit to a branch at an address. It refuses (*RejectedError) to drop commits
-// there other than was, which stig sent before.
-func Push(ctx context.Context, o WorktreeOptions, address, branch, commit, was string) error {
-	g, name := Client{Dir: o.Root, Env: o.Git.Env}, "refs/heads/"+branch
-	listed, err := g.Perform(ctx, nil, nil, "ls-remote", "--quiet", "--", address, name)
-	if err != nil {
+// RemoteTip returns the commit of a branch at an address; "" for none.
+func RemoteTip(ctx context.Context, o WorktreeOptions, address, branch string) (string, error) {
+	listed, err := Client{Dir: o.Root, Env: o.Git.Env}.Perform(ctx, nil, nil, "ls-remote", "--quiet", "--", address, "refs/heads/"+branch)
+	if err == nil && listed.Exit != 0 {
+		err = rejected("git ls-remote", listed)
+	}
+	tip, _, _ := strings.Cut(string(listed.Stdout), "\t")
+	return tip, err
+}
+
+// RemoveBranch removes a branch that nobody works on, if there is one.
+func RemoveBranch(ctx context.Context, o WorktreeOptions, branch string) error {
+	_, err := Client{Dir: o.Root, Env: o.Git.Env}.Must(ctx, "update-ref", "-d", "refs/heads/"+branch)
+	return err
+}
+
+// Push sends a commit to a branch at an address. It drops no commit there but landed, which is
+// on the default branch already ("" for none): if there are others, the error wraps ErrMoved.
+func Push(ctx context.Context, o WorktreeOptions, address, branch, commit, landed string) error {
+	there, err := RemoteTip(ctx, o, address, branch)
+	if err != nil || there == commit {
 		return err
 	}
-	if listed.Exit != 0 {
-		return rejected("git ls-remote", listed)
+	g := Client{Dir: o.Root, Env: o.Git.Env}
+	if there != "" && there != landed {
+		within, err := g.Run(ctx, "merge-base", "--is-ancestor", there, commit)
+		if err != nil {
+			return err
+		}
+		if within.Exit != 0 {
+			return moved(branch+" of the forge", there)
+		}
 	}
-	there, _, _ := strings.Cut(string(listed.Stdout), "\t")
-	switch within, err := g.Run(ctx, "merge-base", "--is-ancestor", there, commit); {
-	case err != nil:
-		return err
-	case there == commit:
-		return nil
-	case there != "" && there != was && within.Exit != 0:
-		return &RejectedError{Reason: fmt.Sprintf("branch %s of the forge has commits of others, up to %.12s; merge them into the branch here", branch, there)}
-	}
-	return g.accepted(ctx, nil, nil, "push", "--quiet", "--force-with-lease="+name+":"+there, "--", address, commit+":"+name)
+	return g.accepted(ctx, nil, nil, "push", "--quiet", "--force-with-lease=refs/heads/"+branch+":"+there, "--", address, commit+":refs/heads/"+branch)
 }
 
 // Delivered reports whether work, the commits after base up to commit, is in head, and the
 // commits that brought it there, as far as known. Work counts as delivered if it is an
 // ancestor of head, or if patches there equal all of its own or its whole; with trailers, also
-// if a message there has its trailer and names one of its runs.
+// if a message there has its trailer and names one of its runs. The trailer of a commit that was
+// picked from the work says nothing about the rest of it.
 func Delivered(ctx context.Context, o WorktreeOptions, issue, base, commit, head string, trailers bool) (is bool, by []string, err error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -423,22 +453,98 @@ func Delivered(ctx context.Context, o WorktreeOptions, issue, base, commit, head
 		}
 	}
 	if is, err := r.descends(ctx, head, commit); err != nil || is {
-		return is, u.plain, err
+		by, e := r.mergesOf(ctx, commit, head)
+		return is, append(by, u.plain...), errors.Join(err, e)
 	}
 	theirs, err := r.commits(ctx, "--max-count="+fmt.Sprint(mostLooked), commit+".."+head)
 	if err != nil || len(theirs) == 0 || len(u.plain) == 0 {
 		return false, nil, err
 	}
-	left, err := r.unbrought(ctx, []Unit{u}, theirs)
-	if err != nil || len(left) > 0 {
+	if by, err = r.broughtBy(ctx, u, issue, theirs); err != nil {
 		return false, nil, err
 	}
+	left, err := r.unbrought(ctx, []Unit{u}, theirs)
+	return err == nil && len(left) == 0, by, err
+}
+
+// mergesOf returns the merge that brought a commit to a head; none for a fast-forward.
+func (r *worktreeRepo) mergesOf(ctx context.Context, commit, head string) ([]string, error) {
+	said, err := r.git.Must(ctx, "rev-list", "--first-parent", "--merges", "--ancestry-path", commit+".."+head)
+	list := strings.Fields(said)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	first := list[len(list)-1:]
+	before, err := r.descends(ctx, first[0]+"^1", commit)
+	if before {
+		first = nil
+	}
+	return first, err
+}
+
+// broughtBy returns the commits that have patches of a unit or name its issue. It clears the
+// messages of those with the patch of one commit.
+func (r *worktreeRepo) broughtBy(ctx context.Context, u Unit, issue string, theirs []commit) (by []string, err error) {
+	mine, err := r.patches(ctx, u.plain)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := r.patch(ctx, u.From, u.Commit)
+	if err != nil {
+		return nil, err
+	}
+	picked := map[string]bool{}
+	for _, id := range mine {
+		picked[id] = true
+	}
+	var plain []string
 	for _, c := range theirs {
-		if contains(issuesIn(c.message), issue) {
-			by = append(by, c.hash)
+		if len(c.parents) < 2 {
+			plain = append(plain, c.hash)
 		}
 	}
-	return true, by, nil
+	ids, err := r.patches(ctx, plain)
+	for i, c := range theirs {
+		id := ids[c.hash]
+		if picked[id] || id != "" && id == whole || contains(issuesIn(c.message), issue) {
+			by = append(by, c.hash)
+		}
+		if picked[id] && id != whole {
+			theirs[i].message = ""
+		}
+	}
+	return by, err
+}
+
+// Conflicts returns the files in which a commit conflicts with another, without the store's.
+func Conflicts(ctx context.Context, o WorktreeOptions, commit, onto string) ([]string, error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	_, err = r.delivery(commit, onto).mergeTree(ctx, commit, onto)
+	if refused, ok := errors.AsType[*RejectedError](err); ok && len(refused.Files) > 0 {
+		return refused.Files, nil
+	}
+	return nil, err
+}
+
+// FetchRequest fetches a commit of a request for review, unless it is here, and reports whether
+// it is here then. GitHub and Gitea keep the last commit of a request whose branch was removed.
+func FetchRequest(ctx context.Context, o WorktreeOptions, remote string, number int, commit string) (bool, error) {
+	g := Client{Dir: o.Root, Env: o.Git.Env}
+	here := func() (bool, error) {
+		result, err := g.Run(ctx, "cat-file", "-e", commit+"^{commit}")
+		return err == nil && result.Exit == 0, err
+	}
+	if is, err := here(); is || err != nil {
+		return is, err
+	}
+	_, err := g.Perform(ctx, nil, nil, "-c", noUpkeep, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--", remote, fmt.Sprintf("refs/pull/%d/head", number))
+	if err != nil {
+		return false, err
+	}
+	return here()
 }
 
 // Contains reports whether a commit is another one or contains it.

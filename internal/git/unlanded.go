@@ -261,6 +261,8 @@ type Work struct {
 	Since  string   // a commit before which nothing can have reverted it; "" if unknown
 	Landed []string // further commits that brought it to a branch, as far as known
 	Store  string   // path of the store's file, from the root; "" if git does not track it
+
+	Request int // the request for review that brought it; 0 for none
 }
 
 // Has reports whether a branch has the work up to w.Commit, as it is, or squashed, rebased or

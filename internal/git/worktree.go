@@ -52,6 +52,7 @@ type Worktree struct {
 	repo  *worktreeRepo
 	own   string // git's directory of the work tree
 	ready bool   // it was completed
+	upon  string // the last commit of a request's branch that the work was built upon; "" for none
 	tip   string // result of Merge; "" before
 	from  string // commit of Onto at that time
 
@@ -88,7 +89,7 @@ func PrepareWorktree(ctx context.Context, o WorktreeOptions, issue string) (*Wor
 	t.Head = now.heads[t.Branch]
 	at, found := now.places.ofTree(t)
 	if found && at.ready && isDir(at.dir) && !isThere(filepath.Join(at.own, keepDir)) {
-		t.Dir, t.own, t.ready = at.dir, at.own, true
+		t.Dir, t.own, t.ready, t.upon = at.dir, at.own, true, at.Upon
 		return t, t.resume(ctx, tip)
 	}
 	if found { // removed by hand, or creation, removal or restoring was interrupted: nothing valuable is in it
@@ -150,6 +151,9 @@ func (t *Worktree) resume(ctx context.Context, tip string) error {
 		return err
 	}
 	if err := t.forward(ctx, tip); err != nil {
+		return err
+	}
+	if err := t.writeNote(tip); err != nil {
 		return err
 	}
 	return t.since(ctx, tip, tip)
@@ -285,12 +289,23 @@ func (t *Worktree) fill(ctx context.Context, tip string) error {
 	if err := t.files(ctx, take); err != nil {
 		return err
 	}
-	text, err := json.Marshal(note{Issue: t.Issue, Branch: t.Branch})
+	return t.writeNote(tip)
+}
+
+// writeNote writes the note of the work tree, which is built upon onto, a commit of Onto.
+func (t *Worktree) writeNote(onto string) error {
+	if isRequestBranch(t.repo.onto) {
+		t.upon = onto
+	}
+	text, err := json.Marshal(note{Issue: t.Issue, Branch: t.Branch, Upon: t.upon})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(t.own, noteFile), append(text, '\n'), 0o600)
 	}
 	return err
 }
+
+// GoOnto makes another branch the branch for results.
+func (t *Worktree) GoOnto(branch string) { t.repo.onto = branch }
 
 // toHead makes git check HEAD out into an empty work tree.
 var toHead = []string{"read-tree", "--reset", "-u", "HEAD"}

@@ -15,7 +15,8 @@ type RejectedError struct {
 	Reason string
 	Exit   int      // git's exit code; 0 if git was not asked
 	Tail   string   // the last lines of output of git and the hook
-	Files  []string // files in conflict with the branch for results, as git names them
+	Files  []string // files in conflict, as git names them
+	Onto   string   // the branch with which they conflict
 	Unable error    // why git can commit nothing here at all; nil if it can
 }
 

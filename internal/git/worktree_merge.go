@@ -21,34 +21,59 @@ import (
 // It merges before it touches any file of the work tree, so that a killed process leaves no
 // partial merge.
 func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
-	release, err := t.hold(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer release()
-	s, err := t.settled(ctx)
-	if err != nil {
-		return "", err
-	}
-	if s.dirty {
-		return "", &RejectedError{Reason: fmt.Sprintf("%s: has uncommitted changes, such as in %q", t.Dir, s.changed[0])}
-	}
-	onto, err := t.repo.branch(ctx, t.repo.onto)
-	if err != nil {
-		return "", err
-	}
-	if onto == "" {
-		return "", moved(t.repo.onto, "")
-	}
-	merged, err := t.combine(ctx, s.head, onto)
-	if err == nil && merged != s.head {
-		err = t.forward(ctx, merged)
-	}
+	_, onto, merged, err := t.mergeIn(ctx, t.repo.onto)
 	if err != nil {
 		return "", err
 	}
 	t.tip, t.from = merged, onto
-	return merged, nil
+	return merged, t.writeNote(onto)
+}
+
+// Include merges another branch than Onto into the branch, as Merge does, and reports whether
+// that changed anything.
+func (t *Worktree) Include(ctx context.Context, branch string) (changed bool, err error) {
+	was, _, merged, err := t.mergeIn(ctx, branch)
+	if err != nil || merged == was {
+		return false, err
+	}
+	return true, t.since(ctx, merged, t.Tip)
+}
+
+// mergeIn merges a branch into that of the work tree. It returns the commits of the work tree
+// before, of the branch, and of the result.
+func (t *Worktree) mergeIn(ctx context.Context, branch string) (was, onto, merged string, err error) {
+	fail := func(err error) (string, string, string, error) { return "", "", "", err }
+	release, err := t.hold(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	defer release()
+	s, err := t.settled(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	if s.dirty {
+		return fail(&RejectedError{Reason: fmt.Sprintf("%s: has uncommitted changes, such as in %q", t.Dir, s.changed[0])})
+	}
+	if onto, err = t.repo.branch(ctx, branch); err != nil {
+		return fail(err)
+	}
+	if onto == "" {
+		return fail(moved(branch, ""))
+	}
+	as := *t
+	if branch != t.repo.onto {
+		if has, err := t.repo.descends(ctx, s.head, onto); err != nil || has {
+			return s.head, onto, s.head, err
+		}
+		repo := *t.repo
+		as.repo, as.Issue, as.upon, repo.onto = &repo, "", "", branch
+	}
+	merged, err = as.combine(ctx, s.head, onto)
+	if err == nil && merged != s.head {
+		err = t.forward(ctx, merged)
+	}
+	return s.head, onto, merged, err
 }
 
 // Landing returns what Merge merged: Onto's commit then, and the commit that Land moves it to;
@@ -73,7 +98,7 @@ func (t *Worktree) combine(ctx context.Context, head, onto string) (string, erro
 		parents = []string{onto, head}
 	}
 	if base != onto {
-		if tree, err = t.mergeTree(ctx, head, onto); err != nil {
+		if tree, err = t.mergeBeyond(ctx, base, head, onto); err != nil {
 			return "", err
 		}
 	}
@@ -89,6 +114,38 @@ func (t *Worktree) combine(ctx context.Context, head, onto string) (string, erro
 		message += "\n\n" + IssueTrailer + ": " + t.Issue
 	}
 	return t.commitTree(ctx, tree, message, parents)
+}
+
+// mergeBeyond merges two commits into a tree. If head is built upon a request that landed in
+// another form, as by a squash, or was reverted, only the work after that request is merged.
+func (t *Worktree) mergeBeyond(ctx context.Context, base, head, onto string) (string, error) {
+	if t.upon == "" {
+		return t.mergeTree(ctx, head, onto)
+	}
+	for _, within := range [][2]string{{base, t.upon}, {t.upon, head}} {
+		is, err := t.repo.descends(ctx, within[1], within[0])
+		if err != nil {
+			return "", err
+		}
+		if !is {
+			return t.mergeTree(ctx, head, onto)
+		}
+	}
+	return t.mergeSince(ctx, t.upon, head, onto)
+}
+
+// mergeSince merges what one commit changed since another into a third: old versions of git
+// accept no other base than a common ancestor, so it makes such commits.
+func (t *Worktree) mergeSince(ctx context.Context, since, head, onto string) (string, error) {
+	ours, err := t.commitTree(ctx, onto+"^{tree}", "ours", []string{since})
+	if err != nil {
+		return "", err
+	}
+	theirs, err := t.commitTree(ctx, head+"^{tree}", "theirs", []string{since})
+	if err != nil {
+		return "", err
+	}
+	return t.mergeTree(ctx, theirs, ours)
 }
 
 // isOneStep reports whether head is one commit on onto that names its issue.
@@ -113,7 +170,7 @@ func (t *Worktree) mergeTree(ctx context.Context, head, onto string) (string, er
 	files := slices.DeleteFunc(slices.Clone(fields[1:]), func(name string) bool { return name == "" || t.repo.isStore(name) })
 	if len(files) > 0 {
 		files = slices.Compact(files)
-		return "", &RejectedError{Exit: 1, Files: files, Reason: fmt.Sprintf("branch %s: conflicts with %s in %s", t.Branch, t.repo.onto, strings.Join(files, ", "))}
+		return "", &RejectedError{Exit: 1, Files: files, Onto: t.repo.onto, Reason: fmt.Sprintf("branch %s: conflicts with %s in %s", t.Branch, t.repo.onto, strings.Join(files, ", "))}
 	}
 	return fields[0], nil
 }

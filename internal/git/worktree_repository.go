@@ -353,6 +353,7 @@ func (r *worktreeRepo) forget(ctx context.Context, dir string) error {
 type note struct {
 	Issue  string `json:"issue"`
 	Branch string `json:"branch"`
+	Upon   string `json:"upon,omitempty"` // see Worktree.upon
 }
 
 const noteFile = "stig-tree.json"

@@ -744,7 +744,7 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 	file := open(t, text).Asking(func(_ *beads.Issue, id string) beads.External {
 		_, gone := strings.CutPrefix(id, "external:gone:")
 		return beads.External{Done: id == "external:done:a", Stale: gone, Why: beads.NotShown}
-	})
+	}, nil)
 	found, err := lint.Check(file, dag.New(file), rules)
 	if err != nil {
 		t.Fatal(err)

@@ -48,7 +48,9 @@ func (l *loop) land(ctx context.Context, r *Run) (observation, error) {
 		return sawCriteriaChanged, nil
 	}
 	if r.tree != nil {
-		err = l.merge(ctx, r.tree)
+		if _, err = l.receive(ctx, r); err == nil {
+			err = l.merge(ctx, r.tree)
+		}
 	}
 	var saw observation
 	if err == nil {
@@ -60,7 +62,7 @@ func (l *loop) land(ctx context.Context, r *Run) (observation, error) {
 	refused, isRefused := errors.AsType[*git.RejectedError](err)
 	switch {
 	case isRefused && len(refused.Files) > 0:
-		return r.refused("", refused.Reason, refused.Exit, fmt.Sprintf("Work of others is on %s. Type git merge %[1]s in the work tree and resolve the conflicts there.", l.trees.Onto)), nil
+		return r.refused("", refused.Reason, refused.Exit, fmt.Sprintf("Work of others is on %s. Type git merge %[1]s in the work tree and resolve the conflicts there.", refused.Onto)), nil
 	case isRefused:
 		return r.refused(firstSaid("git", refused.Tail), refused.Reason, refused.Exit, fenced(refused.Tail)), nil
 	}

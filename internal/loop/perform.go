@@ -274,7 +274,11 @@ func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error)
 		return false, err
 	}
 	r.Worktree, r.Branch = r.tree.Dir, r.tree.Branch // from here on the tree is this run's
-	return fresh, l.setUp(ctx, r, r.tree.Dir)
+	more, err := l.catchUp(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	return fresh && !more, l.setUp(ctx, r, r.tree.Dir)
 }
 
 // supervise runs the command until it ends. A failure of the command is in the record.

@@ -95,6 +95,57 @@ func (l *loop) requested(file *beads.Snapshot) (map[string]signals.Review, error
 	return open, err
 }
 
+// receive merges what the forge has of an issue's branch into the work tree of a run: people may
+// have pushed commits to a request. It reports whether that changed anything.
+func (l *loop) receive(ctx context.Context, r *Run) (changed bool, err error) {
+	if !l.byReview() || r.tree == nil {
+		return false, nil
+	}
+	was, err := l.reviewOf(r.Issue)
+	if err != nil {
+		return false, err
+	}
+	site, err := night.OpenSite(ctx, l.fresh(ctx, ""))
+	if err != nil {
+		return false, err
+	}
+	branch, err := site.FetchRequest(ctx, r.tree.Branch, was)
+	if err != nil || branch == "" {
+		return false, err
+	}
+	return r.tree.Include(ctx, branch)
+}
+
+// catchUp receives what people pushed to the request of an issue before a run works on it. What
+// cannot be merged is left to the run. changed reports whether the work tree has more work now.
+func (l *loop) catchUp(ctx context.Context, r *Run) (changed bool, err error) {
+	was, err := l.reviewOf(r.Issue)
+	if err != nil || was.Number == 0 {
+		return false, err
+	}
+	changed, err = l.receive(ctx, r)
+	if refused, ok := errors.AsType[*git.RejectedError](err); ok {
+		r.found = append(r.found, fmt.Sprintf("The branch of request #%d on the forge has commits that are not in this work tree: %s. Commit your work, then type git merge %s.", was.Number, refused.Reason, git.RequestBranch(r.tree.Branch)))
+		return false, nil
+	}
+	if changed {
+		r.Base = r.tree.Base
+		r.found = append(r.found, fmt.Sprintf("The branch of request #%d had commits on the forge that were not in this work tree. They are merged.", was.Number))
+		l.tell(r.Issue, "merged the commits of request #%d from the forge", was.Number)
+	}
+	return changed, err
+}
+
+// reviewOf returns the request of an issue; the zero value for none.
+func (l *loop) reviewOf(issue string) (signals.Review, error) {
+	record, err := l.recordOf(issue)
+	if err != nil || record == nil {
+		return signals.Review{}, err
+	}
+	r, _ := signals.LastReview(notes.Parse(record.Text(beads.Notes)))
+	return r, nil
+}
+
 // isFull reports whether as many requests are open as review.open allows, with the runs that may
 // open one: those of others, or, for the claim of a run, those that began before it.
 func (l *loop) isFull(requested map[string]signals.Review, claims clone.Claims, judge clone.Judge, own *clone.Lease) bool {

@@ -28,6 +28,7 @@ type CloseOptions struct {
 	Despite  string // why to close the issues despite an unanswered question
 	Escalate bool
 	DryRun   bool
+	Stacked  bool // for a request: what it is built upon may still be in review
 
 	// For issues that were not done: no check is run.
 	NotPlanned  string // why the issues will not be done
@@ -170,7 +171,7 @@ func newCloser(ctx context.Context, a *workspace.Run, o CloseOptions) (*closer, 
 	if err == nil && o.Waive != "" {
 		c.closing.Evidence, err = waiver(a, o.Waive, actor)
 	}
-	c.closing.Actor, c.closing.Despite = actor, o.Despite
+	c.closing.Actor, c.closing.Despite, c.closing.Stacked = actor, o.Despite, o.Stacked
 	return c, err
 }
 

@@ -81,10 +81,33 @@ func pending(a *workspace.Run, store beads.Store, now time.Time) ([]orient.Asked
 	return orient.Escalations(file, dag.New(file), orient.Rules{Schema: a.Schema, Now: now})
 }
 
-// Escalations are the questions of a store, oldest first.
+// Escalations are the questions of a store or of several projects, oldest first.
 type Escalations struct {
-	Answered []orient.Asked `json:"answered,omitempty"`
-	Pending  []orient.Asked `json:"pending"`
+	Answered   []orient.Asked     `json:"answered,omitempty"`
+	Pending    []orient.Asked     `json:"pending"`
+	Unreadable []workspace.Unread `json:"unreadable,omitempty"`
+}
+
+// ListEverywhere lists all questions of all projects.
+func ListEverywhere(ctx context.Context, a *workspace.Run) (*Escalations, error) {
+	all := &Escalations{Pending: []orient.Asked{}}
+	unread, err := a.Everywhere(ctx, func(in *workspace.Run) error {
+		found, err := ListEscalations(in, true)
+		if err != nil {
+			return err
+		}
+		for _, list := range [][]orient.Asked{found.Pending, found.Answered} {
+			for i := range list {
+				if !in.Alone {
+					list[i].Project, list[i].Stig = in.Project, in.Typed("stig ")
+				}
+			}
+		}
+		all.Pending, all.Answered = append(all.Pending, found.Pending...), append(all.Answered, found.Answered...)
+		return nil
+	})
+	all.Unreadable, all.Pending, all.Answered = unread, orient.ByAge(all.Pending), orient.ByAge(all.Answered)
+	return all, err
 }
 
 // ListEscalations lists the questions that wait for a person; with all, the answered ones too.

@@ -30,7 +30,7 @@ type ReadyRow struct {
 
 	Held       *orient.Held `json:"held,omitempty"`       // holder in another work tree
 	Holds      []string     `json:"holds,omitempty"`      // why it cannot be taken
-	Conditions []string     `json:"conditions,omitempty"` // other issues that must have failed
+	Conditions []string     `json:"conditions,omitempty"` // the request that it is built upon, and other issues that must have failed
 	Against    string       `json:"against,omitempty"`    // why it should not be taken first, in its own words
 
 	bare bool // it has nothing but a title
@@ -205,6 +205,9 @@ func readyRows(ctx context.Context, a *workspace.Run, file *beads.Snapshot, grap
 		row := ReadyRow{
 			ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i],
 			CanTake: standing.Free(), State: state, Assignee: issue.Assignee, Asked: w.Asked(i), Holds: standing.Words(i, namesOf(file)),
+		}
+		if u, ok := graph.Upon(i); ok {
+			row.Conditions = append(row.Conditions, u.Words(namesOf(file)))
 		}
 		for _, c := range graph.Conditions(i) {
 			row.Conditions = append(row.Conditions, c.Words(namesOf(file)))

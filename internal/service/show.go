@@ -68,6 +68,7 @@ type LinkRow struct {
 	Title  string `json:"title"`
 	Status string `json:"status"`
 	Type   string `json:"type"`
+	Stands string `json:"stands,omitempty"` // of an issue in another store that blocks: whether it is done, and the proof or why not
 }
 
 // Issue returns one issue.
@@ -143,6 +144,9 @@ func (v *issueView) link(file *beads.Snapshot, at int) {
 		row := LinkRow{ID: dep.On, Type: dep.Type, Status: "missing"}
 		if dag.IsExternal(dep.On) {
 			row.Status = "in another store"
+			if dag.Blocks(dep.Type) {
+				row.Title, row.Stands = standing(file.External(at, dep.On))
+			}
 		}
 		if i, ok := file.Index(dep.On); ok {
 			row.Title, row.Status = file.At(i).Title, file.At(i).Status
@@ -158,6 +162,19 @@ func (v *issueView) link(file *beads.Snapshot, at int) {
 		issue := file.At(l.From)
 		v.Dependents = append(v.Dependents, LinkRow{ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: l.Type})
 	}
+}
+
+// standing returns the title of an issue in another store, and whether it is done.
+func standing(e beads.External) (title, stands string) {
+	switch {
+	case !e.Done:
+		stands = "not done: " + e.Why
+	case e.Commit != "":
+		stands = "done at " + e.Commit
+	default:
+		stands = "done"
+	}
+	return e.Title, stands
 }
 
 // Text returns the issue for a reader, without section markers and with times in UTC. With raw,
@@ -277,9 +294,11 @@ func (v *issueView) comments() string {
 	return strings.Join(texts, "\n\n")
 }
 
-// meaning explains a row whose type does not explain itself; "" for others.
+// meaning explains a row that does not explain itself; "" for others.
 func (r LinkRow) meaning() string {
 	switch {
+	case r.Stands != "":
+		return ": " + visible.OneLine(r.Stands)
 	case r.Type == beads.Conditional:
 		return ": only if that fails"
 	case r.Type == beads.WaitsFor:

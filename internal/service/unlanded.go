@@ -24,6 +24,8 @@ type Unlanded struct {
 	Head   string          `json:"head"`
 	Issues []UnlandedIssue `json:"issues"` // in the order in which they were finished
 
+	readOnly bool // the result is not cached
+
 	Trees    git.WorktreeOptions `json:"-"`
 	Place    clone.Place         `json:"-"`
 	Branches []WorkBranch        `json:"-"`
@@ -69,7 +71,7 @@ func FindUnlanded(ctx context.Context, a *workspace.Run, store beads.Place, onto
 	if trees == nil {
 		return nil, workspace.Usage("land: not in a git repository, so work was done in place and there is nothing to land", "")
 	}
-	u := &Unlanded{Trees: *trees, Issues: []UnlandedIssue{}}
+	u := &Unlanded{readOnly: a.ReadOnly, Trees: *trees, Issues: []UnlandedIssue{}}
 	if u.Place, err = a.Live(store); err != nil {
 		return nil, err
 	}
@@ -120,7 +122,7 @@ func (u *Unlanded) unitsOn(ctx context.Context, onto string, code git.Checkout, 
 		return kept.Units, nil
 	}
 	units, err := git.Unlanded(ctx, u.TreesOf(onto), u.Head)
-	if err == nil && known {
+	if err == nil && known && !u.readOnly {
 		_ = u.Place.KeepUnlanded(clone.Unlanded{Onto: onto, Tip: tip, Head: u.Head, Units: units}) // if this fails it is computed again
 	}
 	return units, err

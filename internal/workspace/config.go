@@ -18,8 +18,11 @@ import (
 	"stig/internal/beads"
 	"stig/internal/fault"
 	"stig/internal/file"
+	"stig/internal/project"
 	"stig/internal/swarm"
+	"stig/notes"
 	"stig/schemas"
+	"stig/signals"
 )
 
 // Config is the configuration; see schemas/stig/config.cue.
@@ -50,7 +53,8 @@ type Config struct {
 	Commit struct {
 		Allow []string `json:"allow"` // globs, see git.AllowsFile
 	} `json:"commit"`
-	Land   string `json:"land"` // LandMerge or LandReview; "" if not given
+	Land   string `json:"land"`  // LandMerge or LandReview; "" if not given
+	Stack  bool   `json:"stack"` // work goes on upon the branches of requests
 	Review struct {
 		Open   int    `json:"open"`   // how many requests of loops may be open; 0 if not given
 		Forge  string `json:"forge"`  // a forge.Kind; "" follows from the remote
@@ -68,11 +72,11 @@ type Config struct {
 	Traces struct {
 		Digest int `json:"digest"` // 0 if not given
 	} `json:"traces"`
-	Projects map[string]Project `json:"projects"`
-	Swarm    *SwarmConfig       `json:"swarm"`  // nil if not given
-	Notify   Notifications      `json:"notify"` // see Run.Own
-	Types    []string           `json:"types"`  // of issues, besides those of bd
-	Views    map[string]View    `json:"views"`  // of stig list, by name
+	Projects map[string]project.Setting `json:"projects"`
+	Swarm    *SwarmConfig               `json:"swarm"`  // nil if not given
+	Notify   Notifications              `json:"notify"` // see Run.Own
+	Types    []string                   `json:"types"`  // of issues, besides those of bd
+	Views    map[string]View            `json:"views"`  // of stig list, by name
 }
 
 // Values of Config.Gate; the first of each is the default.
@@ -96,6 +100,27 @@ const (
 
 // ByReview reports whether work lands by review on a forge.
 func (c *Config) ByReview() bool { return c.Land == LandReview }
+
+// requestOf returns the function that answers beads.Snapshot.Request; nil if no work is stacked
+// upon requests.
+func (c *Config) requestOf() func(*beads.Issue) (number int, waits bool) {
+	if !c.Stack || !c.ByReview() {
+		return nil
+	}
+	return func(issue *beads.Issue) (int, bool) {
+		if !issue.HasNotes || beads.IsClosed(issue.Status) {
+			return 0, false
+		}
+		record, err := issue.Record()
+		if err != nil { // its line says so elsewhere
+			return 0, false
+		}
+		if r, ok := signals.LastReview(notes.Parse(record.Text(beads.Notes))); ok && r.IsRequested() {
+			return r.Number, r.Waits()
+		}
+		return 0, false
+	}
+}
 
 // MostOpen returns how many requests of loops may be open at once.
 func (c *Config) MostOpen() int { return cmp.Or(c.Review.Open, 6) }

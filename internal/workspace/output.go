@@ -79,6 +79,12 @@ func (a *Run) WarnOfStore(f *beads.Snapshot) {
 		a.Warn("%s: an export of a Dolt database, which may have newer issues", f.Place().Name())
 	}
 	problems := f.Problems()
+	if len(problems) > 0 {
+		a.damage = fmt.Sprintf("%s:%d: %s", f.Place().Name(), problems[0].Line, problems[0].Message)
+		if more := len(problems) - 1; more > 0 {
+			a.damage += fmt.Sprintf("; and %d more", more)
+		}
+	}
 	const shown = 3
 	for i, p := range problems {
 		if i == shown {

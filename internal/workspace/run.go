@@ -28,6 +28,7 @@ import (
 	"stig/internal/clone"
 	"stig/internal/git"
 	"stig/internal/process"
+	"stig/internal/project"
 	"stig/internal/store/jsonl"
 	"stig/internal/store/sql"
 	"stig/signals"
@@ -187,9 +188,9 @@ func (a *Run) Person(ctx context.Context) (string, error) {
 // cached caches what git and other projects report.
 type cached struct {
 	sync.Mutex
-	person string               // user.name
-	places map[string]git.Place // by a directory in them
-	others map[string]*others   // by the directory of the store that depends on them
+	person string                    // user.name
+	places map[string]git.Place      // by a directory in them
+	edges  map[string]*project.Edges // by the directory of the store that depends on them
 }
 
 // PlaceOf returns the repository of a directory; the zero value if there is none. Only a
@@ -274,6 +275,11 @@ type Run struct {
 	Ctx     context.Context // of the running command
 	Running string          // the name of the command
 	Journal *journal        // of this run's edits; nil before a store is opened
+
+	Project  string // its name, in Everywhere
+	Alone    bool   // Everywhere found no other project
+	ReadOnly bool   // in another project: nothing is written there, live state included
+	damage   string // what of the store cannot be read; "" for nothing, or if it was not read
 
 	misconfigured bool // the user was warned of the configuration
 

@@ -87,7 +87,7 @@ func (a *Run) notHere(ctx context.Context, dir string, err error) error {
 // At returns the store at a place with its wrappers: edits are journalled, bd makes them if it
 // stores the issues in a database, and snapshots ask other projects.
 func (a *Run) At(p beads.Place) beads.Store {
-	return &journalled{Store: asking{a.BD().Wrap(a.synced(a.Bare(p))), a.othersOf(p)}, journal: a.Edits()}
+	return &journalled{Store: a.edgesOf(p).Wrap(a.BD().Wrap(a.synced(a.Bare(p)))), journal: a.Edits()}
 }
 
 // Bare returns the store at a place without the wrappers of At.
@@ -275,7 +275,7 @@ func (a *Run) OpenNear(scope beads.Scope) (*beads.Snapshot, error) {
 		if err != nil {
 			return nil, err
 		}
-		return file.Asking(a.othersOf(store.Place()).external()), nil
+		return a.edgesOf(store.Place()).In(file), nil
 	}
 	return a.Open()
 }

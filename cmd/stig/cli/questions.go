@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,17 +16,21 @@ import (
 func (s *sheet) Questions(list []orient.Asked) {
 	for i := 0; i < len(list); {
 		end := i + 1
-		for end < len(list) && list[end].ID == list[i].ID && (list[end].Answer == nil) == (list[i].Answer == nil) {
+		for end < len(list) && list[end].IsBeside(list[i]) && (list[end].Answer == nil) == (list[i].Answer == nil) {
 			end++
 		}
 		s.Blank()
-		s.Put(Strong, list[i].ID)
+		name := list[i].ID
+		if list[i].Project != "" {
+			name = list[i].Project + "  " + name
+		}
+		s.Put(Strong, name)
 		title := visible.OneLine(list[i].Title)
 		if list[i].Status == beads.StatusClosed {
 			title += " (closed)"
 		}
 		s.text.WriteString("  ")
-		s.Line(Plain, visible.ClippedColumns(title, pageWidth-2-visible.Columns(list[i].ID)))
+		s.Line(Plain, visible.ClippedColumns(title, pageWidth-2-visible.Columns(name)))
 		s.issue(list[i:end])
 		i = end
 	}
@@ -52,17 +57,19 @@ func (s *sheet) issue(list []orient.Asked) {
 		return
 	}
 	s.Blank()
+	stig := "  " + cmp.Or(list[0].Stig, "stig ")
 	if list[len(list)-1].Question == "" {
-		s.Line(Typed, "  stig vet "+list[0].ID)
+		s.Line(Typed, stig+"vet "+list[0].ID)
 		return
 	}
+	resolve := stig + "resolve " + list[0].ID
 	if options := OptionsIn(list); options > 0 {
-		s.Line(Typed, "  stig resolve "+list[0].ID+" --option N")
+		s.Line(Typed, resolve+" --option N")
 	}
 	if len(list) > 1 {
-		s.Line(Typed, "  stig resolve "+list[0].ID+" --question "+list[0].Hash+" -m \"…\"")
+		s.Line(Typed, resolve+" --question "+list[0].Hash+" -m \"…\"")
 	}
-	s.Line(Typed, "  stig resolve "+list[0].ID+" -m \"…\"")
+	s.Line(Typed, resolve+" -m \"…\"")
 }
 
 // answered returns when and by whom a question was answered, and whether the answer was to

@@ -54,6 +54,23 @@ type sheet struct {
 
 func (a *App) Sheet() *sheet { return &sheet{colour: a.colours()} }
 
+// Unread prints the projects of which anything could not be read.
+func (s *sheet) Unread(list []workspace.Unread) {
+	if len(list) == 0 {
+		return
+	}
+	s.Blank()
+	s.Line(Strong, "Unreadable")
+	for _, u := range list {
+		s.Line(Urgent, CutLine("  "+UnreadLine(u), ListWidth))
+	}
+}
+
+// UnreadLine returns a project, where it is, and why it cannot be read.
+func UnreadLine(u workspace.Unread) string {
+	return visible.OneLine(fmt.Sprintf("%s (%s): %s", u.Project, u.Path, u.Why))
+}
+
 // Show prints a sheet.
 func (a *App) Show(s *sheet) error {
 	_, err := a.Out.Write([]byte(s.text.String()))

@@ -120,7 +120,7 @@ func tools() []tool {
 		about:  "What worker loops did lately: done, waiting, failed, to land.",
 		params: []param{{"since", text, "since when, such as 8h", false}},
 		gives: []param{{"since", text, "", false}, {"until", text, "", false}, {"done", rows, "", false}, {"waits", rows, "questions to a person, each with the command that answers", false}, {"failed", rows, "", false},
-			{"loops", rows, "", false}, {"to_land", object, "", false}, {"cost", object, "", false}, {"outcomes", object, "number of runs by outcome", false}}, answer: morningTool,
+			{"loops", rows, "", false}, {"in_review", rows, "issues with a request for review", false}, {"to_land", object, "", false}, {"cost", object, "", false}, {"outcomes", object, "number of runs by outcome", false}}, answer: morningTool,
 	}, {
 		name: "land", title: "Finished work that is not landed", effect: reads,
 		about:  "Work that loops finished and that a person has yet to land.",
@@ -131,6 +131,9 @@ func tools() []tool {
 
 func morningTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	m, err := night.ReadMorning(ctx, a, g.text("since"))
+	if err == nil {
+		night.HideStrangers(m.InReview)
+	}
 	return workspace.NewOutput("morning", m), false, err
 }
 

@@ -9,7 +9,7 @@ import (
 	"stig/orient"
 )
 
-// listEscalations lists the unanswered questions, with all also the answered ones. With watch
+// listEscalations lists the unanswered questions, with all also the answered ones and those of other projects. With watch
 // it keeps running and prints new questions as they come.
 func listEscalations(ctx context.Context, a *cli.App, all, watch bool) error {
 	if watch {
@@ -18,6 +18,10 @@ func listEscalations(ctx context.Context, a *cli.App, all, watch bool) error {
 			return printFresh(a, fresh, first)
 		})
 	}
-	list, err := service.ListEscalations(a.Run, all)
+	find := func() (*service.Escalations, error) { return service.ListEscalations(a.Run, false) }
+	if all {
+		find = func() (*service.Escalations, error) { return service.ListEverywhere(ctx, a.Run) }
+	}
+	list, err := find()
 	return a.Result("escalations", list, err, func() error { return printEscalations(a, list) })
 }

@@ -12,6 +12,7 @@ import (
 func printEscalations(a *cli.App, list *service.Escalations) error {
 	s := a.Sheet()
 	s.Line(cli.Strong, waitingLine(list.Pending))
+	s.Unread(list.Unreadable)
 	s.Questions(list.Pending)
 	if len(list.Answered) > 0 {
 		s.Blank()

@@ -45,7 +45,7 @@ func ResolveCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&o.answer.Question, "question", "", "answer only this `QUESTION`: its number or its hash")
 	flags.BoolVar(&o.answer.Self, "self", false, "answer your own question")
 	flags.BoolVar(&o.list, "list", false, "list the questions that wait for a person")
-	flags.BoolVar(&o.all, "all", false, "with --list, also list answered questions, with the answers")
+	flags.BoolVar(&o.all, "all", false, "with --list, also list answered questions, and those of all projects")
 	flags.BoolVar(&o.watch, "watch", false, "with --list, keep running and print new ones")
 	a.Writes(cmd, &o.dryRun)
 	cli.Exclude(cmd, "list", "message", "file", "option", "question", "self", "dry-run")

@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -43,11 +44,12 @@ func InboxCommand(a *cli.App) *cobra.Command {
 	flags.BoolVar(&o.wait, "wait", false, "wait until there is an item")
 	flags.BoolVar(&o.read.Acked, "acked", false, "also list acknowledged items")
 	flags.BoolVar(&o.ack, "ack", false, "acknowledge the given items")
-	flags.BoolVar(&o.all, "all", false, "with --ack, acknowledge all items")
+	flags.BoolVar(&o.all, "all", false, "list the items of all projects; with --ack, acknowledge all items")
 	cli.Filters(cmd, "role")
 	a.Writes(cmd, &o.dryRun)
 	cli.Exclude(cmd, "ack", "wait", "acked")
-	cli.Needs(cmd, "ack", "all", "dry-run")
+	cli.Exclude(cmd, "all", "wait")
+	cli.Needs(cmd, "ack", "dry-run")
 	return cmd
 }
 
@@ -61,6 +63,8 @@ func inbox(ctx context.Context, a *cli.App, items []string, o inboxOptions) erro
 	case o.wait:
 		defer actors.Watching(ctx, a.Run)()
 		look = traces.WaitInbox
+	case o.all:
+		look = traces.ReadInboxes
 	}
 	return list(ctx, a, o.read, look)
 }
@@ -72,29 +76,40 @@ func list(ctx context.Context, a *cli.App, r traces.InboxRequest, look func(cont
 
 func printInbox(a *cli.App, r traces.InboxRequest, in *traces.Inbox) error {
 	s := a.Sheet()
-	issue := ""
-	for _, item := range in.Items {
-		if item.Issue != issue {
-			issue = item.Issue
-			s.Line(cli.Strong, cli.CutLine(issue+"  "+visible.OneLine(item.Title), cli.ListWidth))
+	for i, item := range in.Items {
+		if i == 0 || !item.IsBeside(in.Items[i-1]) {
+			title := item.Issue + "  " + visible.OneLine(item.Title)
+			if item.Project != "" {
+				title = item.Project + "  " + title
+			}
+			s.Line(cli.Strong, cli.CutLine(title, cli.ListWidth))
 		}
 		s.Line(cli.Plain, cli.CutLine("  "+itemLine(item), cli.ListWidth))
 		s.Line(cli.Typed, "    "+item.Command)
 	}
 	s.Line(cli.Plain, visible.Counted(len(in.Items), "item"))
+	s.Unread(in.Unreadable)
 	if err := a.Show(s); err != nil {
 		return err
 	}
 	if at := slices.IndexFunc(in.Items, func(item traces.Item) bool { return !item.Acked }); at >= 0 {
 		of := ownerFlags(a, r)
-		a.Hint("type stig inbox --ack " + visible.Quoted(in.Items[at].ID) + of + " when it is dealt with, or stig inbox --ack --all" + of)
+		hint := "type " + cmp.Or(in.Items[at].Stig, "stig ") + "inbox --ack " + visible.Quoted(in.Items[at].ID) + of + " when it is dealt with"
+		if !in.All {
+			hint += ", or stig inbox --ack --all" + of
+		}
+		a.Hint(hint)
+	}
+	list := "stig resolve --list"
+	if in.All {
+		list += " --all"
 	}
 	switch in.Questions {
 	case 0:
 	case 1:
-		a.Hint("1 question waits for a person: stig resolve --list")
+		a.Hint("1 question waits for a person: " + list)
 	default:
-		a.Hint(visible.Counted(in.Questions, "question") + " wait for a person: stig resolve --list")
+		a.Hint(visible.Counted(in.Questions, "question") + " wait for a person: " + list)
 	}
 	return nil
 }

@@ -194,9 +194,7 @@ func syncedText(d *night.Synced) string {
 			what += ": " + one.Why
 		}
 		fmt.Fprintf(&text, "%s  #%d  %s\n", one.ID, one.Request, what)
-		if len(one.Others) > 0 {
-			fmt.Fprintf(&text, "  not given to workers: remarks of %s, who may not write to the repository; see %s\n", strings.Join(one.Others, ", "), one.URL)
-		}
+		text.WriteString(strangersText(one))
 	}
 	if text.Len() == 0 {
 		return "no request is open\n"
@@ -205,6 +203,18 @@ func syncedText(d *night.Synced) string {
 		fmt.Fprintf(&text, "committed the store: %.12s\n", d.Committed)
 	}
 	return workspace.Visible(text.String())
+}
+
+// strangersText formats the remarks of people who may not write to the repository.
+func strangersText(one night.Requested) string {
+	if len(one.Strangers) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("  not given to workers, since their authors may not write to the repository; see %s\n", one.URL)
+	for _, s := range one.Strangers {
+		text += cli.CutLine(fmt.Sprintf("    %s: %s", s.Author, visible.OneLine(s.Text)), cli.ListWidth) + "\n"
+	}
+	return text
 }
 
 func revertedText(d *night.Reverted) string {

@@ -14,7 +14,7 @@ import (
 
 // MorningCommand returns stig morning.
 func MorningCommand(a *cli.App) *cobra.Command {
-	since, full := "", false
+	since, full, all := "", false, false
 	cmd := &cobra.Command{
 		Use:   "morning",
 		Short: "show what worker loops did since you last looked",
@@ -22,10 +22,17 @@ func MorningCommand(a *cli.App) *cobra.Command {
 			"what waits for a person, with the command that answers; what failed and why; why each loop\n" +
 			"ended; and what is to land. Runs count if they ended in that time.\n\n" +
 			"stig remembers a look only if the output goes to a terminal. Without an earlier look, it goes\n" +
-			"back 24 hours.",
+			"back 24 hours.\n\n" +
+			"--all shows what waits for a person in this repository and in those that projects names in\n" +
+			"the configuration, oldest first. It names each repository that it cannot read, and it\n" +
+			"remembers no look.",
 		Args:    cli.Takes(0, 0, "no arguments"),
-		Example: "  stig morning\n  stig morning --since 8h\n  stig morning --json | jq .cost",
+		Example: "  stig morning\n  stig morning --since 8h\n  stig morning --all\n  stig morning --json | jq .cost",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if all {
+				e, err := night.ReadEverywhere(cmd.Context(), a.Run, since)
+				return a.Result("morning-all", e, err, func() error { return a.Print(everywhereText(e, full)) })
+			}
 			m, err := night.ReadMorning(cmd.Context(), a.Run, since)
 			return a.Result("morning", m, err, func() error {
 				if err := a.Print(morningText(m, full)); err != nil || !a.ToTerminal() {
@@ -37,6 +44,7 @@ func MorningCommand(a *cli.App) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&since, "since", "", "start at `WHEN`: a day, a time or an age such as 8h")
 	cmd.Flags().BoolVar(&full, "full", false, "show everything; fold nothing")
+	cmd.Flags().BoolVar(&all, "all", false, "show what waits for a person in all projects")
 	cli.Filters(cmd, "since")
 	return cmd
 }
@@ -64,6 +72,11 @@ func morningText(m *night.Morning, full bool) string {
 		w.row(nameOr(f.ID, "(no issue)"), "%s: %s by %s; %s", f.Title, visible.Counted(f.Times, "run"), strings.Join(f.By, ", "), f.Why)
 	})
 	w.part("Loops", len(m.Loops), func(i int) { w.row(m.Loops[i].Name, "%s", loopText(m.Loops[i])) })
+	w.part("In review", len(m.InReview), func(i int) {
+		one := m.InReview[i]
+		w.row(one.ID, "#%d %s: %s", one.Request, one.Turn(), one.Title)
+		w.text.WriteString(strangersText(one))
+	})
 	if m.ToLand.Text != "" {
 		w.line("\nTo land\n  %s", m.ToLand.Text+": "+m.ToLand.Command)
 	}

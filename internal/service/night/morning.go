@@ -30,6 +30,7 @@ type Morning struct {
 	Waits    []Question     `json:"waits"` // for a person, regardless of when they were asked
 	Failed   []Failure      `json:"failed"`
 	Loops    []Loop         `json:"loops"`
+	InReview []Requested    `json:"in_review"` // issues with an open request
 	ToLand   Pending        `json:"to_land"`
 	Cost     Cost           `json:"cost"`
 	Outcomes map[string]int `json:"outcomes"` // number of runs by outcome; "running" for those not ended
@@ -52,18 +53,20 @@ type Question struct {
 	ID       string `json:"id"`
 	Title    string `json:"title"`
 	By       string `json:"by"`
+	Since    string `json:"since"`    // YYYY-MM-DD; "" if unknown
 	Question string `json:"question"` // its first line
 	Command  string `json:"command"`  // the command that answers it
 }
 
 // Failure is an issue that runs failed at and that is neither closed nor waiting for a person.
 type Failure struct {
-	ID    string   `json:"id"` // "" for runs without an issue
-	Title string   `json:"title"`
-	Times int      `json:"times"`
-	By    []string `json:"by"`
-	Why   string   `json:"why"` // the last reason
-	Cost  string   `json:"cost"`
+	ID    string    `json:"id"` // "" for runs without an issue
+	Title string    `json:"title"`
+	Times int       `json:"times"`
+	By    []string  `json:"by"`
+	At    time.Time `json:"at"`  // of the last
+	Why   string    `json:"why"` // the last reason
+	Cost  string    `json:"cost"`
 }
 
 // Loop is the state of an actor's loop, and why it ended.
@@ -82,6 +85,7 @@ type Pending struct {
 	Issues  int    `json:"issues"`
 	Text    string `json:"text"`
 	Command string `json:"command"` // "" if there is nothing to land
+	Since   string `json:"since"`   // when the first issue was closed, YYYY-MM-DD; "" if unknown
 }
 
 // Cost is the total cost of the runs.
@@ -125,6 +129,7 @@ func ReadMorning(ctx context.Context, a *workspace.Run, since string) (*Morning,
 	if err != nil {
 		return nil, err
 	}
+	m.InReview = []Requested{}
 	g := &gathering{Morning: m, app: a, file: file, graph: dag.New(file), place: place, night: night}
 	for _, step := range []func(context.Context) error{g.closed, g.waiting, g.failed, g.loops, g.landing} {
 		if err := step(ctx); err != nil {
@@ -258,7 +263,7 @@ func (g *gathering) waiting(context.Context) error {
 	g.Waits, g.asked = []Question{}, map[string]bool{}
 	for _, q := range list {
 		g.asked[q.ID] = true
-		one := Question{ID: q.ID, Title: q.Title, By: q.By, Question: firstLine(q.Question), Command: "stig resolve " + visible.Quoted(q.ID)}
+		one := Question{ID: q.ID, Title: q.Title, By: q.By, Since: q.Since, Question: firstLine(q.Question), Command: "stig resolve " + visible.Quoted(q.ID)}
 		if q.Number > 1 {
 			one.Command += fmt.Sprintf(" --question %d", q.Number)
 		}
@@ -304,7 +309,7 @@ func (g *gathering) failed(context.Context) error {
 			at[r.Issue], g.Failed = i, append(g.Failed, Failure{ID: r.Issue, Title: g.titleOf(r.Issue), By: []string{}, Cost: g.costOf(r.Issue)})
 		}
 		one := &g.Failed[i]
-		one.Times++
+		one.Times, one.At = one.Times+1, cmp.Or(r.Ended, r.Started)
 		one.Why = r.Outcome + ": " + cmp.Or(r.Why, r.Said, fmt.Sprintf("exit %d", r.Exit))
 		if !slices.Contains(one.By, r.Actor) {
 			one.By = append(one.By, r.Actor)
@@ -400,20 +405,48 @@ func (g *gathering) landing(ctx context.Context) error {
 		return nil
 	default:
 		g.ToLand.Issues = len(u.Issues)
+		for _, one := range u.Issues {
+			g.ToLand.Since = earliest(g.ToLand.Since, g.closedOn(one.ID))
+		}
 	}
 	g.ToLand.Text, g.ToLand.Command = service.LandHint(ctx, g.app, g.file.Place(), "")
 	return nil
 }
 
-// inReview counts the issues with a request that is open as far as the store says.
+// closedOn returns the day on which an issue was closed; "" if it is unknown.
+func (g *gathering) closedOn(id string) string {
+	at, ok := g.file.Index(id)
+	if !ok || !g.isClosed(id) {
+		return ""
+	}
+	record, err := g.file.At(at).Record()
+	if err != nil {
+		return ""
+	}
+	day, _, _ := strings.Cut(record.Text(beads.ClosedAt), "T")
+	return day
+}
+
+// earliest returns the earlier of two days, either of which may be "".
+func earliest(a, b string) string {
+	if a == "" || b != "" && b < a {
+		return b
+	}
+	return a
+}
+
+// inReview lists the issues with a request that is open as far as the store says.
 func (g *gathering) inReview() error {
 	list, reviews, err := ListRequested(g.file)
+	if ReadSeen(g.place).addTo(list); !g.app.ByPerson(g.app.Actor) {
+		HideStrangers(list)
+	}
 	for i, one := range list {
 		if reviews[i].IsRequested() && !g.isClosed(one.ID) {
-			g.ToLand.Issues++
+			g.InReview = append(g.InReview, one)
 		}
 	}
-	if g.ToLand.Issues > 0 {
+	if g.ToLand.Issues = len(g.InReview); g.ToLand.Issues > 0 {
 		g.ToLand.Text, g.ToLand.Command = visible.Counted(g.ToLand.Issues, "issue")+" in review", "stig land --sync"
 	}
 	return err

@@ -5,11 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/internal/beads"
 	"stig/internal/fault"
@@ -114,7 +117,28 @@ func ghOf(a *workspace.Run) func(context.Context, []byte, ...string) ([]byte, er
 
 // Fetch fetches the default branch and returns its commit.
 func (s *Site) Fetch(ctx context.Context) (string, error) {
-	return git.FetchDefault(ctx, s.trees, s.remote, s.Default)
+	return git.FetchTo(ctx, s.trees, s.remote, s.Default, git.DefaultBranch)
+}
+
+// FetchRequest fetches the branch of an issue from the forge, where people may have pushed to
+// it, and returns the name of its copy here; "" if the forge has nothing of it but what landed.
+func (s *Site) FetchRequest(ctx context.Context, branch string, was signals.Review) (string, error) {
+	tip, err := git.RemoteTip(ctx, s.trees, s.address, branch)
+	if err != nil || tip == "" || tip == landedHead(was) {
+		return "", err
+	}
+	into := git.RequestBranch(branch)
+	_, err = git.FetchTo(ctx, s.trees, s.remote, branch, into)
+	return into, err
+}
+
+// landedHead returns the commit of a request that landed, whose branch a later request may
+// replace; "" for none.
+func landedHead(r signals.Review) string {
+	if r.State == signals.ReviewLanded || r.State == signals.ReviewReverted {
+		return r.Head
+	}
+	return ""
 }
 
 // ReviewWork is what a request asks to review.
@@ -128,21 +152,25 @@ type ReviewWork struct {
 // Publish sends work to the forge, with the store of the default branch, and opens a draft
 // request for it, or updates the open one. It may be repeated. Threads whose remarks were given
 // to the worker are answered with the commit. Without any change the result is the zero value.
-// Conflicts with the default branch are a *git.RejectedError.
+// Conflicts with the default branch are a *git.RejectedError; commits on the forge that the work
+// lacks are a git.ErrMoved.
 func (s *Site) Publish(ctx context.Context, w ReviewWork) (signals.Review, error) {
 	tip, err := s.Fetch(ctx)
 	if err != nil {
 		return signals.Review{}, err
 	}
 	commit, err := git.Joined(ctx, s.trees, tip, s.Default, w.Commit)
+	if refused, ok := errors.AsType[*git.RejectedError](err); ok {
+		refused.Onto = git.DefaultBranch
+	}
 	if err != nil || commit == tip {
 		return signals.Review{}, err
 	}
 	next := w.Was
 	if !w.Was.IsRequested() {
-		next = signals.Review{Head: w.Was.Head}
+		next = signals.Review{}
 	}
-	if err := git.Push(ctx, s.trees, s.address, w.Branch, commit, next.Head); err != nil {
+	if err := git.Push(ctx, s.trees, s.address, w.Branch, commit, landedHead(w.Was)); err != nil {
 		return signals.Review{}, err
 	}
 	request, err := s.forge.Open(ctx, forge.Draft{Title: visible.OneLine(w.Issue + ": " + w.Title), Body: w.Body, Branch: w.Branch, Base: s.Default})
@@ -150,7 +178,13 @@ func (s *Site) Publish(ctx context.Context, w ReviewWork) (signals.Review, error
 		return signals.Review{}, err
 	}
 	next.Forge, next.Number, next.URL, next.Branch = string(s.forge.Kind()), request.Number, request.URL, w.Branch
-	next.Base, next.Head, next.State = tip, commit, signals.ReviewOpen
+	if next.Base, next.State = tip, signals.ReviewOpen; next.Head != commit {
+		now, err := s.app.Clock()
+		if err != nil {
+			return signals.Review{}, err
+		}
+		next.Head, next.Sent = commit, now.Format(time.RFC3339)
+	}
 	if request.Draft {
 		next.State = signals.ReviewDraft
 	}
@@ -162,6 +196,9 @@ func (s *Site) Publish(ctx context.Context, w ReviewWork) (signals.Review, error
 	}
 	return next, nil
 }
+
+// isReply matches what stig answers to a thread. A person may use the account of stig's token.
+var isReply = regexp.MustCompile(`^Addressed in [0-9a-f]{40,64}\.$`)
 
 // answer answers the open threads of a review with its head, each once.
 func (s *Site) answer(ctx context.Context, r signals.Review) error {
@@ -175,7 +212,7 @@ func (s *Site) answer(ctx context.Context, r signals.Review) error {
 	text := "Addressed in " + r.Head + "."
 	done := map[string]bool{"": true}
 	for _, one := range remarks {
-		if one.Own && one.Text == text {
+		if one.Text == text {
 			done[one.Thread] = true
 		}
 	}

@@ -1,6 +1,7 @@
 package night
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,11 @@ type Requested struct {
 	State   signals.ReviewState `json:"state"`
 	Did     Did                 `json:"did"`
 	Why     string              `json:"why"`
-	Others  []string            `json:"others"` // accounts without write access whose remarks nobody gets
+	Rounds  int                 `json:"rounds"` // batches of remarks that workers were given
+	Failed  []string            `json:"failed"` // jobs that failed
+	// Strangers are remarks of people who may not write to the repository, which workers do not
+	// get.
+	Strangers []Stranger `json:"strangers"`
 }
 
 // Did is what a synchronization did.
@@ -62,6 +67,8 @@ const (
 	mostWords       = 4000       // characters of a remark
 	feedbackBy      = "review"   // the author of feedback
 	landedLimit     = 20         // commits kept of what landed
+
+	jobsBegin = 2 * time.Minute // without a job after that time, the forge has none
 )
 
 // ListRequested lists the issues with a request, as the store says.
@@ -79,7 +86,7 @@ func ListRequested(file *beads.Snapshot) (list []Requested, reviews []signals.Re
 			continue
 		}
 		if r, ok := signals.LastReview(notes.Parse(text)); ok {
-			list = append(list, Requested{ID: issue.ID, Title: issue.Title, Request: r.Number, URL: r.URL, State: r.State, Others: []string{}})
+			list = append(list, Requested{ID: issue.ID, Title: issue.Title, Request: r.Number, URL: r.URL, State: r.State, Rounds: r.Rounds, Failed: []string{}, Strangers: []Stranger{}})
 			reviews = append(reviews, r)
 		}
 	}
@@ -94,6 +101,13 @@ func Requests(a *workspace.Run) (*Synced, error) {
 	}
 	defer file.Close()
 	list, _, err := ListRequested(file)
+	if err != nil {
+		return nil, err
+	}
+	place, err := a.Live(file.Place())
+	if ReadSeen(place).addTo(list); !a.ByPerson(a.Actor) {
+		HideStrangers(list)
+	}
 	return &Synced{Issues: append([]Requested{}, list...)}, err
 }
 
@@ -105,11 +119,8 @@ type syncing struct {
 	dryRun  bool
 }
 
-// Sync compares the issues with requests with the forge and its default branch. It closes an
-// issue whose change is there, reopens one whose change was reverted, asks about a request that
-// was closed without a merge, and gives reviewers' remarks to the worker. What fails for one
-// issue is said of it, and the others go on.
-func Sync(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
+// synchronize is Sync without a record of it.
+func synchronize(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, err
@@ -244,28 +255,31 @@ func (s *syncing) hasLanded(ctx context.Context, one *Requested, r signals.Revie
 
 // workOf returns the work of a request, which landed by some commits.
 func workOf(id string, r signals.Review, by []string) git.Work {
-	return git.Work{Issue: id, Since: r.Base, Landed: by}
+	return git.Work{Issue: id, Since: r.Base, Landed: by, Request: r.Number}
 }
 
 // landed reports whether the change of an issue is on the default branch, and the commits that
-// brought it: by ancestry, patch id or trailer, or by the forge's word with a commit that is
-// there. The trailer counts only once the request is no longer open, since part of a change has
+// brought it: by the forge's word with a commit that is there, or by ancestry, patch id or
+// trailer. The trailer counts only once the request is no longer open, since part of a change has
 // it too.
-func (s *syncing) landed(ctx context.Context, id string, r signals.Review, request forge.Request) (bool, []string, error) {
-	is, by, err := git.Delivered(ctx, s.trees, id, r.Base, r.Head, s.tip, request.State != forge.StateOpen)
-	if err != nil {
-		return false, nil, err
-	}
+func (s *syncing) landed(ctx context.Context, id string, r signals.Review, request forge.Request) (is bool, by []string, err error) {
 	if request.Merge != "" {
-		there, err := git.Contains(ctx, s.trees, s.tip, request.Merge)
-		if err != nil {
+		if is, err = git.Contains(ctx, s.trees, s.tip, request.Merge); err != nil {
 			return false, nil, err
 		}
-		if there {
-			is, by = true, append(by, request.Merge)
-		}
 	}
-	return is, by[:min(len(by), landedLimit)], err
+	if is {
+		by = []string{request.Merge}
+	}
+	known, err := git.FetchRequest(ctx, s.trees, s.remote, r.Number, r.Head)
+	if err != nil || !known {
+		return is, by, err
+	}
+	there, more, err := git.Delivered(ctx, s.trees, id, r.Base, r.Head, s.tip, request.State != forge.StateOpen)
+	if by = append(by, more...); len(by) > landedLimit {
+		by = by[:landedLimit]
+	}
+	return is || there, by, err
 }
 
 // set changes the review of an issue, with what beside does in the same edit.
@@ -364,6 +378,9 @@ func (s *syncing) beginAnew(ctx context.Context, id string) error {
 	}
 	trees := s.trees
 	trees.Onto = git.DefaultBranch
+	if err := git.RemoveBranch(ctx, trees, git.RequestBranch(git.BranchOf(id, git.WorkBranch))); err != nil {
+		return err
+	}
 	list, err := git.Worktrees(ctx, trees)
 	for _, tree := range list {
 		if tree.Issue == id {
@@ -404,7 +421,12 @@ func (s *syncing) askOfClosed(ctx context.Context, one *Requested, r signals.Rev
 	if err != nil {
 		return err
 	}
-	remarks = slices.DeleteFunc(remarks, func(m forge.Remark) bool { return !m.Trusted })
+	remarks = slices.DeleteFunc(remarks, func(m forge.Remark) bool {
+		if !m.Trusted && !isReply.MatchString(m.Text) {
+			one.stranger(m)
+		}
+		return !m.Trusted
+	})
 	text := fmt.Sprintf("Its request %s was closed without a merge. What should change?\n", one.URL)
 	if last := len(remarks) - 1; last >= 0 {
 		text += "\nThe last remark:\n\n" + said(remarks[last])
@@ -440,7 +462,9 @@ func (s *syncing) review(ctx context.Context, one *Requested, r signals.Review, 
 		return err
 	case len(b.keys) > 0 && r.Waits() && r.Fed != r.Head:
 		return s.feed(ctx, one, r, b)
-	case r.State == signals.ReviewDraft && !b.pending && len(b.keys) == 0:
+	case r.State == signals.ReviewDraft && b.waits != "":
+		one.Why = b.waits
+	case r.State == signals.ReviewDraft && len(b.keys) == 0:
 		if !s.dryRun {
 			if err := s.forge.MarkReady(ctx, request); err != nil {
 				return err
@@ -457,7 +481,7 @@ func (s *syncing) review(ctx context.Context, one *Requested, r signals.Review, 
 
 // batch is what a worker has to answer.
 type batch struct {
-	pending bool // checks run
+	waits   string // what the jobs of the forge lack to be judged; "" for nothing
 	keys    []string
 	threads []string // keys of threads among them
 	text    string   // Markdown
@@ -476,11 +500,9 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 	}
 	for _, m := range remarks {
 		switch {
-		case m.Own:
+		case isReply.MatchString(m.Text):
 		case !m.Trusted:
-			if !slices.Contains(one.Others, visible.OneLine(m.Author)) {
-				one.Others = append(one.Others, visible.OneLine(m.Author))
-			}
+			one.stranger(m)
 		default:
 			before := len(b.keys)
 			if add(m.Key, said(m)); len(b.keys) > before && m.Thread != "" {
@@ -488,18 +510,30 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 			}
 		}
 	}
-	checks, err := s.forge.Checks(ctx, r.Head)
+	head := cmp.Or(request.Head, r.Head) // people may have pushed to the branch
+	checks, err := s.forge.Checks(ctx, head)
 	if err != nil {
 		return b, err
 	}
-	b.pending = checks.Pending
+	now, err := s.app.Clock()
+	switch {
+	case err != nil:
+		return b, err
+	case checks.Pending:
+		b.waits = "its jobs run"
+	case checks.Jobs == 0 && now.Sub(r.SentAt()) < jobsBegin:
+		b.waits = "none of its jobs has begun"
+	}
+	one.Failed = []string{}
 	for _, job := range checks.Failed {
-		add("job "+job.Name+" "+r.Head, fmt.Sprintf("- The job %s failed: %s\n%s", visible.OneLine(job.Name), visible.OneLine(job.URL), quoted(job.Tail)))
+		one.Failed = append(one.Failed, visible.OneLine(job.Name))
+		add("job "+job.Name+" "+head, fmt.Sprintf("- The job %s failed: %s\n%s", visible.OneLine(job.Name), visible.OneLine(job.URL), quoted(job.Tail)))
 	}
-	if request.Conflicts && request.Head == r.Head {
-		add("conflict "+r.Head, fmt.Sprintf("- The request conflicts with %s. The next run begins with it merged.\n", s.Default))
+	conflicts, err := git.Conflicts(ctx, s.trees, r.Head, s.tip)
+	if len(conflicts) > 0 && request.Head == r.Head {
+		add("conflict "+r.Head, fmt.Sprintf("- The request conflicts with %s in %s. The next run begins with it merged.\n", s.Default, visible.OneLine(strings.Join(conflicts, ", "))))
 	}
-	return b, nil
+	return b, err
 }
 
 // feed gives a batch to the worker, once: the feedback and its keys are one edit.

@@ -32,7 +32,8 @@ const (
 
 // Item is one thing that concerns an actor.
 type Item struct {
-	ID      string    `json:"id"` // name of the trace, or else WHY/ISSUE/KEY
+	Project string    `json:"project,omitempty"` // of several projects, whose item it is
+	ID      string    `json:"id"`                // name of the trace, or else WHY/ISSUE/KEY
 	Why     string    `json:"why"`
 	Issue   string    `json:"issue"`
 	Title   string    `json:"title"`   // of the issue
@@ -43,6 +44,7 @@ type Item struct {
 	Command string    `json:"command"` // the command that handles it
 	Acked   bool      `json:"acked"`
 
+	Stig   string `json:"-"` // stig as it is typed for the project
 	Thread string `json:"-"` // ISSUE/AUTHOR of the first trace in the chain of answers; "" if not a trace
 	ByRole bool   `json:"-"` // one answer by any addressee is enough
 }
@@ -151,19 +153,25 @@ func (a Owner) addressed(to []string) string {
 	return ""
 }
 
+// issue returns the project and the issue of an item.
+func (i Item) issue() [2]string { return [2]string{i.Project, i.Issue} }
+
+// IsBeside reports whether two items are about the same issue.
+func (i Item) IsBeside(other Item) bool { return i.issue() == other.issue() }
+
 func byTime(a, b Item) int {
-	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Issue, b.Issue), strings.Compare(a.ID, b.ID))
+	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Project, b.Project), strings.Compare(a.Issue, b.Issue), strings.Compare(a.ID, b.ID))
 }
 
 // grouped sorts items oldest first, with those of one issue together.
 func grouped(items []Item) []Item {
 	slices.SortFunc(items, byTime)
-	place := map[string]int{}
+	place := map[[2]string]int{}
 	for i, item := range items {
-		if _, there := place[item.Issue]; !there {
-			place[item.Issue] = i
+		if _, there := place[item.issue()]; !there {
+			place[item.issue()] = i
 		}
 	}
-	slices.SortStableFunc(items, func(a, b Item) int { return place[a.Issue] - place[b.Issue] })
+	slices.SortStableFunc(items, func(a, b Item) int { return place[a.issue()] - place[b.issue()] })
 	return items
 }

@@ -30,7 +30,10 @@ type Inbox struct {
 	Since time.Time `json:"since"` // older items are not listed
 	Items []Item    `json:"items"` // oldest first, those of one issue together
 
-	Questions int `json:"-"` // waiting for a person that the actor, if a person, may answer; set only by ReadInbox
+	Unreadable []workspace.Unread `json:"unreadable,omitempty"`
+
+	All       bool `json:"-"` // of all projects
+	Questions int  `json:"-"` // waiting for a person that the actor, if a person, may answer; set only by ReadInbox
 	kind      string
 }
 
@@ -66,6 +69,35 @@ func ReadInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, e
 		}
 	}
 	return in, err
+}
+
+// ReadInboxes is ReadInbox for all projects.
+func ReadInboxes(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, error) {
+	var all *Inbox
+	unread, err := a.Everywhere(ctx, func(in *workspace.Run) error {
+		box, err := ReadInbox(ctx, in, r)
+		if err != nil {
+			return err
+		}
+		for i := range box.Items {
+			if in.Alone {
+				break
+			}
+			one := &box.Items[i]
+			one.Project, one.Stig, one.Command = in.Project, in.Typed("stig "), in.Typed(one.Command)
+		}
+		if all == nil {
+			all = box
+			return nil
+		}
+		all.Items, all.Questions, all.Since = append(all.Items, box.Items...), all.Questions+box.Questions, earlier(all.Since, box.Since)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	all.Items, all.Unreadable, all.All = grouped(all.Items), unread, true
+	return all, nil
 }
 
 // InboxIn is ReadInbox for a store that is open already.
@@ -105,9 +137,10 @@ type owner struct {
 	acks  clone.Acks
 	now   time.Time
 
-	place  clone.Place
-	known  bool // place is set
-	failed gate.Verdicts
+	place    clone.Place
+	known    bool // place is set
+	readOnly bool
+	failed   gate.Verdicts
 }
 
 func (o *owner) request() Query {
@@ -162,7 +195,7 @@ func ownerOf(ctx context.Context, a *workspace.Run, store beads.Place, r InboxRe
 // ownerIn is ownerOf with only what the clone knows right away. Since is zero if the actor's
 // first appearance must be searched for.
 func ownerIn(ctx context.Context, a *workspace.Run, store beads.Place, r InboxRequest) (*owner, error) {
-	o := &owner{actor: Owner{Name: r.Actor, Roles: slices.Clone(r.Roles)}}
+	o := &owner{actor: Owner{Name: r.Actor, Roles: slices.Clone(r.Roles)}, readOnly: a.ReadOnly}
 	var err error
 	if o.now, err = a.Clock(); err != nil {
 		return nil, err

@@ -53,7 +53,9 @@ func (o *owner) searched() time.Time {
 
 // remember saves when the actor first appeared. If that fails it is searched for again.
 func (o *owner) remember(first time.Time) {
-	o.acks.First = first
+	if o.acks.First = first; o.readOnly {
+		return
+	}
 	_ = o.place.ChangeAcks(o.actor.Name, func(acks *clone.Acks) bool {
 		known := acks.First
 		acks.First = earlier(known, first)

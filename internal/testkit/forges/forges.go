@@ -16,7 +16,7 @@ import (
 	"sync"
 )
 
-// Token is the token that the forge takes; Self is its account, and Writer may write too.
+// Token is the token that the forge takes. Self is its account; it and Writer may write.
 const (
 	Token  = "t0ken"
 	Self   = "stig-bot"
@@ -28,12 +28,16 @@ type Site interface {
 	// Begin makes the repository from the one at dir, whose remote it becomes, and returns the
 	// token for it.
 	Begin(dir string) (token string, err error)
-	// Judge merges (merge, squash, rebase), closes or reverts a request, as Writer. byhand
-	// squashes its branch beside the forge, part picks its last commit alone.
+	// Judge does something with a request, as Writer: merge, squash, rebase, edited (a squash
+	// with a message of its own), close, delete (its branch), or what git does beside the forge.
+	// fixup pushes a commit to its branch, and update merges main into it.
 	Judge(verb string, number int) error
 	// Remark leaves a review of a request, or with a path a comment on its first line.
 	Remark(number int, user, text, path string)
-	// Status sets the result of the one job.
+	// Change changes the last remark of Writer: dismiss or delete a review, resolve or edit a
+	// comment on a line.
+	Change(verb string, number int, text string)
+	// Status sets the result of the one job of all open requests.
 	Status(status string)
 	// Text describes a request: title, state, files, body, comments.
 	Text(number int) string
@@ -48,8 +52,7 @@ type Forge struct {
 
 	lock     sync.Mutex
 	pulls    []*pull
-	statuses []map[string]any
-	Asked    []string // method and path of every request
+	statuses map[string][]any // by commit
 }
 
 type pull struct {
@@ -61,11 +64,13 @@ type pull struct {
 	merge       string
 	reviews     []map[string]any
 	comments    map[int][]map[string]any // by review
+	last        int                      // review
+	timeline    []any
 }
 
 // New starts a forge whose repository will be at bare.
 func New(bare string) *Forge {
-	f := &Forge{Bare: bare}
+	f := &Forge{Bare: bare, statuses: map[string][]any{}}
 	f.server = httptest.NewServer(http.HandlerFunc(f.serve))
 	f.URL = f.server.URL
 	return f
@@ -88,7 +93,6 @@ func (f *Forge) Begin(dir string) (token string, err error) {
 func (f *Forge) serve(w http.ResponseWriter, r *http.Request) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	f.Asked = append(f.Asked, r.Method+" "+r.URL.Path)
 	var in map[string]any
 	_ = json.NewDecoder(r.Body).Decode(&in)
 	if r.Header.Get("Authorization") != "token "+Token {
@@ -104,19 +108,21 @@ func (f *Forge) answer(method, path, page string, in map[string]any) (int, any) 
 	rest, inside := strings.CutPrefix(path, "repos/team/dock")
 	words := strings.Split(strings.Trim(rest, "/"), "/")
 	switch {
-	case path == "user":
-		return 200, map[string]any{"login": Self}
 	case !inside:
 		return 404, map[string]any{"message": "not found"}
 	case rest == "":
 		return 200, map[string]any{"default_branch": "main"}
-	case words[0] == "collaborators":
-		if words[1] == Writer {
-			return 200, map[string]any{"permission": "write"}
-		}
-		return 200, map[string]any{"permission": "read"}
+	case words[0] == "collaborators": // the account is no administrator
+		return 403, map[string]any{"message": "Only admins can query all permissions"}
+	case rest == "/teams":
+		return 405, map[string]any{"message": "repo is not owned by an organization"}
+	case rest == "/assignees":
+		return 200, []any{account(Self), account(Writer)}
 	case words[0] == "commits":
-		return 200, map[string]any{"statuses": f.statuses}
+		if page == "1" {
+			return 200, map[string]any{"statuses": f.statuses[words[1]]}
+		}
+		return 200, map[string]any{"statuses": nil}
 	case rest == "/pulls" && method == http.MethodGet:
 		list := []any{}
 		for _, p := range f.pulls {
@@ -130,9 +136,16 @@ func (f *Forge) answer(method, path, page string, in map[string]any) (int, any) 
 		f.pulls = append(f.pulls, p)
 		return 201, f.json(p)
 	}
-	number, _ := strconv.Atoi(words[1])
+	number, _ := strconv.Atoi(words[min(1, len(words)-1)])
+	if number < 1 || number > len(f.pulls) {
+		return 404, map[string]any{"message": "not found"}
+	}
 	p := f.pulls[number-1]
 	switch {
+	case words[0] == "issues" && page == "1":
+		return 200, p.timeline
+	case words[0] == "issues":
+		return 200, []any{}
 	case len(words) == 2 && method == http.MethodPatch:
 		if title, ok := in["title"].(string); ok {
 			p.title = title
@@ -157,18 +170,35 @@ func (f *Forge) answer(method, path, page string, in map[string]any) (int, any) 
 }
 
 func (f *Forge) json(p *pull) map[string]any {
-	head, _ := f.git("rev-parse", "refs/heads/"+p.branch)
+	draft := strings.HasPrefix(p.title, "WIP: ")
 	return map[string]any{"number": p.number, "html_url": fmt.Sprintf("%s/team/dock/pulls/%d", f.URL, p.number), "title": p.title, "body": p.body, "state": p.state,
-		"draft": strings.HasPrefix(p.title, "WIP: "), "merged": p.merged, "merge_commit_sha": p.merge, "mergeable": true, "head": map[string]any{"ref": p.branch, "sha": head}}
+		"draft": draft, "mergeable": !draft, "merged": p.merged, "merge_commit_sha": p.merge, "head": map[string]any{"ref": p.branch, "sha": f.head(p)}}
 }
+
+// head returns the commit of a request, and keeps it as the forge does.
+func (f *Forge) head(p *pull) string {
+	kept := fmt.Sprintf("refs/pull/%d/head", p.number)
+	if head, err := f.git("rev-parse", "--verify", "refs/heads/"+p.branch); err == nil && p.state == "open" {
+		_, _ = f.git("update-ref", kept, head)
+	}
+	head, _ := f.git("rev-parse", kept)
+	return head
+}
+
+func account(name string) map[string]any { return map[string]any{"login": name} }
 
 // comment adds a review, with a comment on a line unless that is nil.
 func (f *Forge) comment(p *pull, user, state, body string, line map[string]any) {
-	id := len(p.reviews) + 1
-	review := map[string]any{"id": id, "user": map[string]any{"login": user}, "body": body, "state": state, "updated_at": "2026-11-20T09:00:00Z", "comments_count": 0}
+	p.last++
+	for _, r := range p.reviews { // as Gitea does
+		if state == "REQUEST_CHANGES" && r["state"] == state && r["user"].(map[string]any)["login"] == user {
+			r["dismissed"] = true
+		}
+	}
+	review := map[string]any{"id": p.last, "user": account(user), "body": body, "state": state, "comments_count": 0}
 	if line != nil {
 		review["comments_count"] = 1
-		p.comments[id] = []map[string]any{{"id": 100*p.number + id, "user": map[string]any{"login": user}, "body": line["body"], "path": line["path"], "position": line["new_position"], "updated_at": "2026-11-20T09:00:00Z"}}
+		p.comments[p.last] = []map[string]any{{"id": 100*p.number + p.last, "pull_request_review_id": p.last, "user": account(user), "body": line["body"], "path": line["path"], "position": line["new_position"]}}
 	}
 	p.reviews = append(p.reviews, review)
 }
@@ -177,25 +207,56 @@ func (f *Forge) comment(p *pull, user, state, body string, line map[string]any) 
 func (f *Forge) Remark(number int, user, text, path string) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if path == "" {
-		f.comment(f.pulls[number-1], user, "REQUEST_CHANGES", text, nil)
-		return
+	p := f.pulls[number-1]
+	switch {
+	case path != "":
+		f.comment(p, user, "COMMENT", "", map[string]any{"path": path, "new_position": 1, "body": text})
+	case user == Writer:
+		f.comment(p, user, "REQUEST_CHANGES", text, nil)
+	default:
+		f.comment(p, user, "COMMENT", text, nil)
 	}
-	f.comment(f.pulls[number-1], user, "COMMENT", "", map[string]any{"path": path, "new_position": 1, "body": text})
 }
 
-// Status sets the result of the one job on all commits.
+// Change changes the last remark of Writer.
+func (f *Forge) Change(verb string, number int, text string) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	p := f.pulls[number-1]
+	last := len(p.reviews) - 1
+	for p.reviews[last]["user"].(map[string]any)["login"] != Writer {
+		last--
+	}
+	switch lines := p.comments[p.reviews[last]["id"].(int)]; verb {
+	case "dismiss":
+		p.reviews[last]["dismissed"] = true
+		p.timeline = append(p.timeline, map[string]any{"type": "dismiss_review", "review_id": p.reviews[last]["id"]})
+	case "delete":
+		p.reviews = slices.Delete(p.reviews, last, last+1)
+	case "resolve":
+		lines[0]["resolver"] = account(Writer)
+	case "edit":
+		lines[0]["body"] = text
+	}
+}
+
+// Status sets the result of the one job of all open requests.
 func (f *Forge) Status(status string) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	f.statuses = []map[string]any{{"context": "check", "status": status, "description": "exit 1"}}
+	for _, p := range f.pulls {
+		if p.state == "open" {
+			f.statuses[f.head(p)] = []any{map[string]any{"context": "check", "status": status, "description": "exit 1"}}
+		}
+	}
 }
 
-// Judge merges, closes or reverts a request.
+// Judge does something with a request.
 func (f *Forge) Judge(verb string, number int) error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	p := f.pulls[number-1]
+	f.head(p)
 	if verb == "close" {
 		p.state = "closed"
 		return nil
@@ -205,35 +266,47 @@ func (f *Forge) Judge(verb string, number int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	switch verb {
-	case "revert":
-		return revert(f.Bare, dir, p.merge)
-	case "byhand", "part":
-		return byHand(f.Bare, dir, verb, p.branch)
-	}
 	script := map[string]string{
 		"merge":  `git merge -q --no-ff -m "Merge request" "origin/$B"`,
 		"squash": `git merge -q --squash "origin/$B" && git commit -qm "a squash"`,
+		"edited": `git merge -q --squash "origin/$B" && git commit -qm "a squash in other words"`,
 		"rebase": `git rebase -q origin/main "origin/$B" && git branch -qf main && git switch -q main`,
+		"delete": `git push -q origin --delete "$B"`,
 	}[verb]
-	p.merge, err = onMain(f.Bare, dir, script, "B="+p.branch)
-	p.state, p.merged = "closed", err == nil
-	return err
-}
-
-// revert reverts a commit on the main branch of a repository, as git revert does.
-func revert(url, dir, commit string) error {
-	_, err := onMain(url, dir, `if git rev-parse -q --verify "$M^2" >/dev/null; then git revert --no-edit -m 1 "$M"; else git revert --no-edit "$M"; fi`, "M="+commit)
-	return err
-}
-
-// byHand brings a branch to the main branch without the forge: in one commit, or only in part.
-func byHand(url, dir, verb, branch string) error {
-	script := `git merge -q --squash "origin/$B" && git commit -qm "by hand"`
-	if verb == "part" {
-		script = `git cherry-pick "$(git rev-list --reverse --no-merges "main..origin/$B" | tail -1)"`
+	if strings.HasPrefix(p.title, "WIP: ") && script != "" && verb != "delete" {
+		return fmt.Errorf("request %d is a draft, which cannot be merged", number)
 	}
-	_, err := onMain(url, dir, script, "B="+branch)
+	if script == "" {
+		return beside(f.Bare, dir, verb, p.branch, p.merge)
+	}
+	tip, err := onMain(f.Bare, dir, script, "B="+p.branch)
+	if err != nil {
+		return err
+	}
+	p.state = "closed"
+	if verb != "delete" {
+		p.merge, p.merged = tip, true
+	}
+	return nil
+}
+
+// beside does with git what the forge does not know of. merge is the commit that merged the
+// branch; "" means the last one that changed the file of the issue.
+func beside(url, dir, verb, branch, merge string) error {
+	find := `N=${B##*-}; : "${M:=$(git rev-list -1 --first-parent HEAD -- "file-$N")}"; git rev-parse -q --verify "$M^2" >/dev/null && P="-m 1"; `
+	script := map[string]string{
+		"byhand":  `git merge -q --squash "origin/$B" && git commit -qm "by hand"`,
+		"mergeby": `git merge -q --no-ff -m "by hand" "origin/$B"`,
+		"trailer": `git merge -q --squash "origin/$B"; echo more >>"file-${B##*-}"; git add -A; git log --format=%B "HEAD..origin/$B" | git commit -qF -`,
+		"part":    `git cherry-pick "$(git rev-list --reverse --no-merges "main..origin/$B" | tail -1)"`,
+		"revert":  find + `git revert --no-edit $P "$M"`,
+		"github":  find + `git revert --no-commit $P "$M"; git commit -qm "Revert \"a title\"" -m "Reverts team/dock#$((N-100))"`, // as its button does
+		"reapply": find + `git revert --no-edit "$(git log -1 --format=%H --grep="This reverts commit $M")"`,
+		"fixup":   `git switch -q "$B"; echo fixed >fixup; git add fixup; git commit -qm "a fixup"; git push -q origin "$B"; git switch -q main`,
+		"update":  `git switch -q "$B"; git merge -q --no-edit main; git push -q origin "$B"; git switch -q main`,
+		"forced":  `git switch -q -c forced "origin/$B"; git commit -q --amend -m "forced"; git push -q -f origin "forced:$B"; git switch -q main`,
+	}[verb]
+	_, err := onMain(url, dir, script, "B="+branch, "M="+merge, "P=")
 	return err
 }
 
@@ -255,7 +328,7 @@ func (f *Forge) Text(number int) string {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	p := f.pulls[number-1]
-	files, _ := f.git("diff", "--name-only", "main..."+p.branch)
+	files, _ := f.git("diff", "--name-only", "main..."+f.head(p))
 	text := fmt.Sprintf("%s\nstate: %s\nfiles: %s\n%s\n", p.title, p.state, strings.ReplaceAll(files, "\n", " "), p.body)
 	for _, list := range p.comments {
 		for _, c := range list {

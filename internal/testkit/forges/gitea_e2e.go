@@ -125,7 +125,7 @@ func (g *Gitea) found() error {
 			return g.call("team", http.MethodPost, "user/repos", map[string]any{"name": "dock", "default_branch": "main"}, nil)
 		},
 		func() error {
-			return g.repo("team", http.MethodPut, "/collaborators/"+Self, map[string]any{"permission": "admin"}, nil)
+			return g.repo("team", http.MethodPut, "/collaborators/"+Self, map[string]any{"permission": "write"}, nil)
 		},
 		func() error {
 			return g.repo("team", http.MethodPut, "/collaborators/"+Writer, map[string]any{"permission": "write"}, nil)
@@ -202,18 +202,22 @@ type giteaPull struct {
 	} `json:"head"`
 }
 
-// Judge merges, closes or reverts a request, as Writer.
+// Judge does something with a request, as Writer.
 func (g *Gitea) Judge(verb string, number int) error {
 	at := fmt.Sprintf("/pulls/%d", number)
+	in := map[string]any{"Do": verb}
 	switch verb {
 	case "close":
 		return g.repo(Writer, http.MethodPatch, at, map[string]any{"state": "closed"}, nil)
-	case "revert", "byhand", "part":
+	case "merge", "squash", "rebase":
+	case "edited":
+		in = map[string]any{"Do": "squash", "MergeTitleField": "a squash", "MergeMessageField": "in other words"}
+	default:
 		return g.beside(verb, number)
 	}
 	var err error
 	for range 100 { // Gitea first finds out whether it can be merged
-		if err = g.repo(Writer, http.MethodPost, at+"/merge", map[string]any{"Do": verb}, nil); err == nil {
+		if err = g.repo(Writer, http.MethodPost, at+"/merge", in, nil); err == nil {
 			return nil
 		}
 		time.Sleep(200 * time.Millisecond)
@@ -221,11 +225,16 @@ func (g *Gitea) Judge(verb string, number int) error {
 	return err
 }
 
-// beside changes the main branch with git alone.
+// beside deletes a branch, or does with git what Gitea does not know of.
 func (g *Gitea) beside(verb string, number int) error {
 	var p giteaPull
 	if err := g.repo(Writer, http.MethodGet, fmt.Sprintf("/pulls/%d", number), nil, &p); err != nil {
 		return err
+	}
+	issue, _, _ := strings.Cut(strings.TrimPrefix(p.Title, "WIP: "), ":")
+	branch := "stig/" + issue
+	if verb == "delete" {
+		return g.repo(Writer, http.MethodDelete, "/branches/"+branch, nil, nil)
 	}
 	dir, err := os.MkdirTemp("", "judge")
 	if err != nil {
@@ -233,10 +242,7 @@ func (g *Gitea) beside(verb string, number int) error {
 	}
 	defer os.RemoveAll(dir)
 	url := strings.Replace(g.URL, "http://", "http://"+Writer+":"+password+"@", 1) + "/team/dock.git"
-	if verb != "revert" {
-		return byHand(url, dir, verb, p.Head.Ref)
-	}
-	return revert(url, dir, p.Merge)
+	return beside(url, dir, verb, branch, p.Merge)
 }
 
 // Remark leaves a review of a request, or with a path a comment on its first line.
@@ -253,7 +259,39 @@ func (g *Gitea) Remark(number int, user, text, path string) {
 	}
 }
 
-// Status sets the result of the one job on the heads of open requests.
+// Change changes the last remark of Writer.
+func (g *Gitea) Change(verb string, number int, text string) {
+	at := fmt.Sprintf("/pulls/%d/reviews", number)
+	var reviews, lines []struct {
+		ID   int
+		User struct{ Login string }
+	}
+	err := g.repo(Writer, http.MethodGet, at, nil, &reviews)
+	last := len(reviews) - 1
+	for err == nil && reviews[last].User.Login != Writer {
+		last--
+	}
+	if err == nil {
+		at += fmt.Sprintf("/%d", reviews[last].ID)
+		err = g.repo(Writer, http.MethodGet, at+"/comments", nil, &lines)
+	}
+	switch {
+	case err != nil:
+	case verb == "dismiss":
+		err = g.repo("team", http.MethodPost, at+"/dismissals", map[string]any{"message": "over"}, nil)
+	case verb == "delete":
+		err = g.repo(Writer, http.MethodDelete, at, nil, nil)
+	case verb == "resolve":
+		err = g.repo(Writer, http.MethodPost, fmt.Sprintf("/pulls/comments/%d/resolve", lines[0].ID), nil, nil)
+	case verb == "edit":
+		err = g.repo(Writer, http.MethodPatch, fmt.Sprintf("/issues/comments/%d", lines[0].ID), map[string]any{"body": text}, nil)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Status sets the result of the one job of all open requests.
 func (g *Gitea) Status(status string) {
 	var list []giteaPull
 	err := g.repo(Self, http.MethodGet, "/pulls?state=open", nil, &list)

@@ -1,0 +1,153 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/internal/git"
+	"stig/internal/project"
+	"stig/internal/store/jsonl"
+	"stig/internal/visible"
+)
+
+// edgesOf returns the dependencies of a store on other projects.
+func (a *Run) edgesOf(p beads.Place) *project.Edges {
+	a.cached.Lock()
+	defer a.cached.Unlock()
+	if a.cached.edges == nil {
+		a.cached.edges = map[string]*project.Edges{}
+	}
+	if a.cached.edges[p.Dir] == nil {
+		a.cached.edges[p.Dir] = project.NewEdges(project.Host{
+			Ctx: a.context, Now: a.Now, Open: a.uncached, Git: func(dir string) git.Client { return a.GitIn(dir) },
+			Projects: func() map[string]project.Setting { return a.Config.Projects },
+			Command:  func(edge string) string { return a.Config.Gate.External[edge] },
+			Prove:    func(ctx context.Context, id, command string) (bool, error) { return a.prove(ctx, p, id, command) },
+			Requests: func() func(*beads.Issue) (int, bool) { return a.Config.requestOf() },
+		}, p)
+	}
+	return a.cached.edges[p.Dir]
+}
+
+func (a *Run) context() context.Context {
+	if a.Ctx == nil {
+		return context.Background()
+	}
+	return a.Ctx
+}
+
+// uncached returns the store of another project: the cache is for the store of this run.
+func (a *Run) uncached(p beads.Place) beads.Store {
+	store := a.Bare(p)
+	if s, ok := store.(*jsonl.Store); ok {
+		s.Cache = nil
+	}
+	return store
+}
+
+// Unread is a project that cannot be read, or only in part.
+type Unread struct {
+	Project string `json:"project"`
+	Path    string `json:"path"`
+	Why     string `json:"why"`
+}
+
+// Everywhere calls read with a run in this project and in each configured one, and returns the
+// projects of which anything could not be read. The error is that of this project. Runs in other
+// projects write nothing there, and their warnings name the project.
+func (a *Run) Everywhere(ctx context.Context, read func(in *Run) error) (unread []Unread, err error) {
+	store, err := a.DiscoverToRead()
+	if err != nil {
+		return nil, err
+	}
+	here, others := project.Around(a.Config.Projects, store.Place())
+	a.Project, a.Alone = here.Name, len(others) == 0
+	for i, p := range append([]project.Project{here}, others...) {
+		in := a
+		if i > 0 {
+			in = a.inProject(ctx, p)
+			err = project.Here(p.Path)
+		}
+		if err == nil {
+			err = read(in)
+		}
+		switch {
+		case err != nil && i == 0:
+			return nil, err
+		case err != nil:
+			in.damage = Classify(err).Message
+		}
+		if err = nil; in.damage != "" {
+			why := strings.ReplaceAll(in.damage, git.RealPath(p.Path)+string(filepath.Separator), "")
+			unread = append(unread, Unread{p.Name, cmp.Or(in.Dir, "."), visible.OneLine(why)})
+		}
+	}
+	return unread, nil
+}
+
+// inProject returns a run in another project, to read it.
+func (a *Run) inProject(ctx context.Context, p project.Project) *Run {
+	in := a.Fresh(ctx, a.Running)
+	in.Project, in.Dir, in.Store, in.Cache, in.ReadOnly = p.Name, nearest(p.Path), "", nil, true
+	in.Getenv = func(name string) string {
+		if name == "BEADS_DIR" { // it is that of this project
+			return ""
+		}
+		return a.Getenv(name)
+	}
+	in.Say = func(l Level, text string) {
+		if l == Warning && in.damage == "" {
+			a.Say(l, p.Name+": "+text)
+		}
+	}
+	return in
+}
+
+// nearest returns a path relative to the working directory if that is shorter.
+func nearest(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if below, err := filepath.Rel(here, path); err == nil && len(below) < len(path) {
+		return below
+	}
+	return path
+}
+
+// Typed returns a command as it is typed in this project: with -C for a run in another one.
+func (a *Run) Typed(command string) string {
+	if rest, ok := strings.CutPrefix(command, "stig "); ok && a.ReadOnly {
+		return "stig -C " + visible.Quoted(a.Dir) + " " + rest
+	}
+	return command
+}
+
+// externalTimeout limits a command of gate.external.
+const externalTimeout = 30 * time.Second
+
+// prove runs the command that proves a dependency of a store on another project, as checks run.
+func (a *Run) prove(ctx context.Context, store beads.Place, id, command string) (bool, error) {
+	code, err := a.Code(ctx, store)
+	if err != nil {
+		return false, err
+	}
+	if trusted, err := a.Trusted(ctx, code); err != nil || !trusted {
+		return false, errors.New("its command in gate.external is not run, since this repository is not trusted; read .stig.cue, then type stig trust")
+	}
+	now, err := a.Clock()
+	if err != nil {
+		return false, err
+	}
+	return gate.Passes(ctx, gate.Job{
+		Issue: id, Criteria: command, Checks: []gate.Check{{Text: command, Class: gate.Runnable}}, Root: code.Root,
+		Env: a.Environ(), Pass: a.Config.Gate.Env, Sandbox: a.Config.Gate.Sandbox, Timeout: externalTimeout, Time: now, Now: a.Now,
+	})
+}
