@@ -111,4 +111,3 @@ func everywhereSummary(e *night.Everywhere) string {
 	}
 	return text
 }
-
