@@ -36,7 +36,7 @@ func today(v *view) (page, error) {
 	}
 	p.Waiting = found.Cards()
 	p.Parts = []part{
-		v.top("summary", found), v.part("waits", found), v.part("running", found),
+		v.top("summary", found), v.part("waits", found), v.part("running", found), v.part("reviews", found.Reviews),
 		v.side("closings", found), v.side("loops", found),
 	}
 	return p, nil
@@ -50,6 +50,7 @@ type day struct {
 	Questions   questions
 	Answers     []clone.FreshAnswer // which may be undone
 	Landings    landings
+	Reviews     reviews
 	Running     []running
 	Loops       []loopRow
 	Closed      []closing
@@ -157,7 +158,9 @@ func (v *view) readWaits(d *day) error {
 	if err := v.readFailures(d, asked.Pending); err != nil {
 		return err
 	}
-	d.Landings, err = v.landings()
+	if d.Reviews, err = v.reviews(); err == nil {
+		d.Landings, err = v.landings()
+	}
 	return err
 }
 
