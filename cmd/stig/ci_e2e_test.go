@@ -4,89 +4,142 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"stig/internal/testkit/forges"
 )
+
+// action is action.yml.
+type action struct {
+	Inputs map[string]struct {
+		Description string `json:"description"`
+		Default     string `json:"default"`
+	} `json:"inputs"`
+	Runs struct {
+		Using string `json:"using"`
+		Steps []step `json:"steps"`
+	} `json:"runs"`
+}
+
+// runner runs steps of the action in a clone, with the values that a forge provides.
+type runner struct {
+	*pipeline
+	temp  string
+	given map[string]string // by expression
+}
+
+// newRunner reads the action. Every input has its default.
+func newRunner(t *testing.T, p *pipeline, event map[string]string) (runner, []step) {
+	t.Helper()
+	var a action
+	readYAML(t, "action.yml", readFile(t, "..", "..", "action.yml"), &a)
+	if a.Runs.Using != "composite" || len(a.Runs.Steps) != 3 || len(a.Inputs) < 5 {
+		t.Fatalf("%+v", a)
+	}
+	r := runner{pipeline: p, temp: t.TempDir(), given: map[string]string{"github.action_path": fromHere("..", "..")}}
+	maps.Copy(r.given, event)
+	for name, input := range a.Inputs {
+		if input.Description == "" {
+			t.Errorf("%s: no description", name)
+		}
+		r.given["inputs."+name] = expand(t, input.Default, r.given)
+	}
+	return r, a.Runs.Steps
+}
+
+func (r runner) run(steps []step, more ...string) (out string, exit int) {
+	r.t.Helper()
+	for _, s := range steps {
+		for key, value := range s.With {
+			expand(r.t, fmt.Sprint(key, value), r.given)
+		}
+		env := append(more, "RUNNER_TEMP="+r.temp, "GITHUB_PATH="+filepath.Join(r.temp, "path"),
+			"GITHUB_STEP_SUMMARY="+filepath.Join(r.temp, "summary"), "GITHUB_WORKSPACE="+r.dir,
+			"PATH="+filepath.Join(r.temp, "stig-bin")+string(os.PathListSeparator)+r.path)
+		for key, value := range s.Env {
+			env = append(env, key+"="+expand(r.t, value, r.given))
+		}
+		if out, exit = r.shell(r.dir, s.Run, env...); exit != 0 {
+			return out, exit
+		}
+	}
+	return out, exit
+}
 
 // TestAction runs the composite action step by step, with the inputs GitHub provides.
 func TestAction(t *testing.T) {
 	t.Parallel()
-	var action struct {
-		Inputs map[string]struct {
-			Description string `json:"description"`
-			Default     string `json:"default"`
-		} `json:"inputs"`
-		Runs struct {
-			Using string `json:"using"`
-			Steps []step `json:"steps"`
-		} `json:"runs"`
-	}
-	readYAML(t, "action.yml", readFile(t, "..", "..", "action.yml"), &action)
-	if action.Runs.Using != "composite" || len(action.Runs.Steps) != 3 || len(action.Inputs) < 5 {
-		t.Fatalf("%+v", action)
-	}
 	p := branched(t)
-	root := fromHere("..", "..")
-	temp := t.TempDir()
-	given := map[string]string{
-		"github.action_path":                 root,
-		"github.event.pull_request.base.sha": p.must(p.dir, "git rev-parse origin/main"),
-	}
-	for name, input := range action.Inputs {
-		if input.Description == "" {
-			t.Errorf("%s: no description", name)
-		}
-		given["inputs."+name] = expand(t, input.Default, given)
-	}
-	given["inputs.sarif"] = "stig.sarif"
-	run := func(steps []step) (out string, exit int) {
-		for _, s := range steps {
-			for key, value := range s.With {
-				expand(t, fmt.Sprint(key, value), given)
-			}
-			env := []string{"RUNNER_TEMP=" + temp, "GITHUB_PATH=" + filepath.Join(temp, "path"),
-				"GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_WORKSPACE=" + p.dir,
-				"PATH=" + filepath.Join(temp, "stig-bin") + string(os.PathListSeparator) + os.Getenv("PATH")}
-			for key, value := range s.Env {
-				env = append(env, key+"="+expand(t, value, given))
-			}
-			if out, exit = p.shell(p.dir, s.Run, env...); exit != 0 {
-				return out, exit
-			}
-		}
-		return out, exit
-	}
-	if out, exit := run(action.Runs.Steps); exit != 0 {
+	r, steps := newRunner(t, p, map[string]string{"github.base_ref": "main", "github.event.pull_request.head.sha": ""})
+	r.given["inputs.sarif"] = "stig.sarif"
+	if out, exit := r.run(steps); exit != 0 {
 		t.Fatalf("nothing was done: exit %d\n%s", exit, out)
 	}
-	if got, want := strings.TrimSpace(readFile(t, temp, "path")), filepath.Join(temp, "stig-bin"); got != want {
+	if got, want := strings.TrimSpace(readFile(t, r.temp, "path")), filepath.Join(r.temp, "stig-bin"); got != want {
 		t.Errorf("GITHUB_PATH got %q, want %q", got, want)
 	}
 	p.closeByHand("harbor-d3w")
-	check := action.Runs.Steps[2:] // stig is built
-	out, exit := run(check)
+	check := steps[2:] // stig is built
+	out, exit := r.run(check)
 	if exit != 1 || !strings.Contains(out, "::error file=.beads/issues.jsonl,line=") || !strings.Contains(out, "title=closed-by-hand::harbor-d3w: closed since") || !strings.Contains(out, "title=gate-failed::harbor-d3w: ") {
 		t.Errorf("exit %d\n%s", exit, out)
 	}
-	if summary := readFile(t, temp, "summary"); !strings.Contains(summary, "| error | harbor-d3w | closed-by-hand |") {
+	if summary := readFile(t, r.temp, "summary"); !strings.Contains(summary, "| error | harbor-d3w | closed-by-hand |") {
 		t.Errorf("the summary is\n%s", summary)
 	}
 	if log := readFile(t, p.dir, "stig.sarif"); !strings.Contains(log, `"ruleId": "closed-by-hand"`) {
 		t.Errorf("the log is\n%s", log)
 	}
-	given["inputs.against"] = ""
-	if out, exit := run(check); exit != 0 {
-		t.Errorf("without a revision: exit %d\n%s", exit, out)
-	}
-	given["inputs.against"] = "$(touch pwned); `touch pwned`"
-	if out, exit := run(check); exit != 2 {
+	r.given["inputs.against"] = "$(touch pwned); `touch pwned`"
+	if out, exit := r.run(check); exit != 2 {
 		t.Errorf("a revision that is none: exit %d\n%s", exit, out)
 	}
 	if _, err := os.Stat(filepath.Join(p.dir, "pwned")); err == nil {
 		t.Error("an input was run as a command")
+	}
+	r.given["inputs.against"], r.given["github.base_ref"] = "", ""
+	if out, exit := r.run(check); exit != 0 {
+		t.Errorf("a push: exit %d\n%s", exit, out)
+	}
+}
+
+// TestActionOfReviews runs the action on a request, of which Gitea checks out the head, and after
+// the request landed.
+func TestActionOfReviews(t *testing.T) {
+	t.Parallel()
+	f := forges.New(filepath.Join(t.TempDir(), "dock.git"))
+	defer f.Close()
+	origin := inReview(t, f, 2)
+	origin("git commit -qam 'the store' && git push -q origin main")
+	p := branched(t)
+	url := f.URL + "/team/dock.git"
+	p.dir = filepath.Join(t.TempDir(), "dock")
+	p.must(t.TempDir(), "git clone -q "+f.Bare+" "+p.dir)
+	p.must(p.dir, "git remote set-url origin "+url+" && git config url."+f.Bare+".insteadOf "+url+" && git checkout -q origin/stig/dock-1")
+	r, steps := newRunner(t, p, map[string]string{"github.base_ref": "main", "github.event.pull_request.head.sha": p.must(p.dir, "git rev-parse HEAD")})
+	steps = steps[2:]
+	if out, exit := r.run(steps); exit != 0 || p.must(p.dir, "git rev-parse HEAD^2") != p.must(p.dir, "git rev-parse origin/main") {
+		t.Errorf("a request: exit %d\n%s", exit, out)
+	}
+	p.must(p.dir, "git rm -q more-1 && git commit -qm 'Less'")
+	if out, exit := r.run(steps); exit != 1 || !strings.Contains(out, "title=gate-failed::dock-1: worked on since origin/main, but fails here") {
+		t.Errorf("a request whose criteria fail: exit %d\n%s", exit, out)
+	}
+	if err := f.Judge("squash", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.must(p.dir, "git switch -q main && git pull -q")
+	r.given["inputs.sync"] = "commit"
+	if out, exit := r.run(steps, "GITEA_TOKEN="+forges.Token, "STIG_ACTOR=", "GIT_AUTHOR_NAME=", "GIT_AUTHOR_EMAIL=", "GIT_COMMITTER_NAME=", "GIT_COMMITTER_EMAIL="); exit != 0 || !strings.Contains(out, "dock-1  #1  closed\n") {
+		t.Errorf("after the landing: exit %d\n%s", exit, out)
+	}
+	if out := p.must(p.dir, "git status --porcelain; git push 2>&1; git log -1 --format=%s origin/main"); !strings.HasSuffix(out, "checkpoint dock-1, dock-2") {
+		t.Errorf("the store is not on the default branch:\n%s", out)
 	}
 }
 
@@ -111,23 +164,27 @@ func TestPipelineDocument(t *testing.T) {
 	if len(samples) != 3 {
 		t.Fatalf("%d samples of YAML", len(samples))
 	}
-	var workflow struct {
-		Jobs map[string]struct {
-			Steps []step `json:"steps"`
-		} `json:"jobs"`
-	}
-	readYAML(t, "workflow", samples[0], &workflow)
-	steps := workflow.Jobs["stig"].Steps
-	if len(steps) != 3 || fmt.Sprint(steps[0].With["fetch-depth"]) != "0" || !strings.HasPrefix(steps[1].Uses, "OWNER/stig@") {
-		t.Errorf("%+v", steps)
-	}
-	var inputs struct {
-		Inputs map[string]any `json:"inputs"`
-	}
+	var inputs action
 	readYAML(t, "action.yml", readFile(t, "..", "..", "action.yml"), &inputs)
-	for name := range steps[1].With {
-		if inputs.Inputs[name] == nil {
-			t.Errorf("the action takes no %q", name)
+	for _, sample := range []string{samples[0], blocks(readFile(t, "..", "..", "docs", "reviews.md"), "yaml")[0]} {
+		var workflow struct {
+			Jobs map[string]struct {
+				Steps []step `json:"steps"`
+			} `json:"jobs"`
+		}
+		readYAML(t, "workflow", sample, &workflow)
+		if workflow.Jobs["stig"].Steps == nil {
+			t.Errorf("no job stig:\n%s", sample)
+		}
+		for name, job := range workflow.Jobs {
+			if fmt.Sprint(job.Steps[0].With["fetch-depth"]) != "0" || !strings.HasPrefix(job.Steps[1].Uses, "OWNER/stig@") {
+				t.Errorf("%s: %+v", name, job.Steps)
+			}
+			for input := range job.Steps[1].With {
+				if _, ok := inputs.Inputs[input]; !ok {
+					t.Errorf("%s: the action takes no %q", name, input)
+				}
+			}
 		}
 	}
 	var gitlab struct {

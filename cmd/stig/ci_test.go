@@ -58,9 +58,10 @@ func blocks(text, language string) (found []string) {
 
 // pipeline is a clone with a branch, as on a runner.
 type pipeline struct {
-	t   *testing.T
-	dir string // the checkout
-	env []string
+	t    *testing.T
+	dir  string // the checkout
+	env  []string
+	path string // PATH, with stig
 }
 
 // branched creates a clone of a repository with the example store, on a branch off main.
@@ -87,7 +88,8 @@ func branched(t *testing.T) *pipeline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.env = append(p.env, "PATH="+filepath.Join(top, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p.path = filepath.Join(top, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+	p.env = append(p.env, "PATH="+p.path)
 	if err := os.CopyFS(filepath.Join(top, "origin"), os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}

@@ -14,42 +14,65 @@ import (
 	"stig/internal/testkit/forges"
 )
 
-// forgeOf starts a stand-in of a forge, or plays people on it:
+// forgeOf starts a forge for a repository, or plays people on it:
 //
-//	forge start BARE DIR      make BARE from the repository DIR, whose remote it becomes
+//	forge start DIR           a forge whose repository is made from DIR, and whose remote it becomes
+//	forge at DIR              the forge of DIR is meant from here on
 //	forge VERB N              what forges.Site.Judge does
 //	forge remark N USER TEXT [PATH]
 //	forge status failure
 //	forge show N              print a request
 func forgeOf(ts *testscript.TestScript, neg bool, args []string) {
 	held := ts.Value("forge").(*forgeHolder)
+	site := held.sites[held.at]
 	number := func() int { n, err := strconv.Atoi(args[1]); ts.Check(err); return n }
 	switch args[0] {
-	case "start":
-		if held.forge == nil { // else a real one
-			held.forge = forges.New(ts.MkAbs(args[1]))
-			ts.Defer(held.forge.Close)
+	case "start", "at":
+		held.at = ts.MkAbs(args[len(args)-1])
+		if args[0] == "start" {
+			ts.Check(held.begin(ts.Defer))
 		}
-		token, err := held.forge.Begin(ts.MkAbs(args[2]))
-		ts.Check(err)
-		ts.Setenv("GITEA_TOKEN", token)
+		ts.Setenv("GITEA_TOKEN", held.tokens[held.at])
 	case "remark":
 		path := ""
 		if len(args) > 4 {
 			path = args[4]
 		}
-		held.forge.Remark(number(), args[2], args[3], path)
+		site.Remark(number(), args[2], args[3], path)
 	case "status":
-		held.forge.Status(args[1])
+		site.Status(args[1])
 	case "show":
-		ts.Check(os.WriteFile(ts.MkAbs("request"), []byte(held.forge.Text(number())), 0o600))
+		ts.Check(os.WriteFile(ts.MkAbs("request"), []byte(site.Text(number())), 0o600))
 	default:
-		ts.Check(held.forge.Judge(args[0], number()))
+		ts.Check(site.Judge(args[0], number()))
 	}
 }
 
-// forgeHolder holds the forge of a script.
-type forgeHolder struct{ forge forges.Site }
+// forgeHolder holds the forges of a script, by the directory of the repository.
+type forgeHolder struct {
+	start  func(dir string) (forges.Site, error) // serves from dir
+	at     string
+	sites  map[string]forges.Site
+	tokens map[string]string
+}
+
+// newForges returns a holder of stand-ins.
+func newForges() *forgeHolder {
+	standIn := func(dir string) (forges.Site, error) { return forges.New(dir + ".git"), nil }
+	return &forgeHolder{start: standIn, sites: map[string]forges.Site{}, tokens: map[string]string{}}
+}
+
+// begin starts the forge of a directory.
+func (h *forgeHolder) begin(atEnd func(func())) error {
+	site, err := h.start(h.at)
+	if err != nil {
+		return err
+	}
+	atEnd(site.Close)
+	h.sites[h.at] = site
+	h.tokens[h.at], err = site.Begin(h.at)
+	return err
+}
 
 // TestJudged has a judge decide on the requests of a night: afterwards an issue is
 // closed if and only if its change is on the default branch.

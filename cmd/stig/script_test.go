@@ -134,7 +134,7 @@ func setUp(env *testscript.Env) error {
 		return err
 	}
 	env.Values["listener"] = new(*listener)
-	env.Values["forge"] = new(forgeHolder)
+	env.Values["forge"] = newForges()
 	env.Setenv("HOME", home)
 	harbor := fromHere("..", "..", "examples", "harbor")
 	env.Setenv("HARBOR", harbor)

@@ -381,11 +381,11 @@ func RequestBranch(branch string) string {
 
 func isRequestBranch(branch string) bool { return strings.HasPrefix(branch, requestSpace) }
 
-// FetchTo fetches a branch of a remote into a branch here, and returns its commit. No other
-// reference changes.
+// FetchTo fetches a branch of a remote into a branch here, and returns its commit. As with any
+// git fetch, the remote-tracking branch follows: Published reads it.
 func FetchTo(ctx context.Context, o WorktreeOptions, remote, branch, into string) (string, error) {
 	g := Client{Dir: o.Root, Env: o.Git.Env}
-	err := g.accepted(ctx, nil, nil, "-c", noUpkeep, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--", remote,
+	err := g.accepted(ctx, nil, nil, "-c", noUpkeep, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--", remote,
 		"+refs/heads/"+branch+":refs/heads/"+into)
 	if err != nil {
 		return "", err

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,7 +69,7 @@ func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 		found = append(found, c.found...)
 	}
 	for _, id := range rules.Worked {
-		if at, ok := f.Index(id); ok && !beads.IsClosed(f.At(at).Status) {
+		if !slices.Contains(closed, id) {
 			closed = append(closed, id)
 		}
 	}

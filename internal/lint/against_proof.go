@@ -103,7 +103,11 @@ func unproven(f *beads.Snapshot, ids []string, since string, rules Rules) (found
 			continue
 		}
 		add := func(rule, message, hint string) {
-			found = append(found, breach(f, rule, id, f.At(at).Line, message, hint))
+			d := breach(f, rule, id, f.At(at).Line, message, hint)
+			if rules.Review {
+				d.Severity = Error
+			}
+			found = append(found, d)
 		}
 		did := "closed"
 		if !beads.IsClosed(f.At(at).Status) {

@@ -26,8 +26,10 @@ type Rules struct {
 	// Commits reports for each name whether git has such a commit; nil skips this. Only Check
 	// with Past calls it, once.
 	Commits func(names []string) ([]bool, error)
-	// Worked are issues that commits since name, whose criteria must pass too: where work lands by
-	// review, issues close afterwards.
+	// Review is set if work lands by review: checks that the branch weakened, or that passed
+	// before the work, are errors then. Worked are issues that commits since name, whose criteria
+	// must pass although they close after the review.
+	Review bool
 	Worked []string
 	// Prove runs the criteria of issues, with the files of now and of the past; nil runs
 	// nothing. Only Check with Past calls it, for issues that were closed since.

@@ -34,19 +34,19 @@ var againstRules = []Rule{{
 }, {
 	ID: RuleGate, Severity: Error,
 	Summary: "the checks of a closed issue do not pass here",
-	Why:     "stig check --against REV --verify runs the criteria of every issue that was closed since REV again, where those who closed them have no control. A check that fails there was never shown to work, works only elsewhere, or was broken since.",
+	Why:     "stig check --against REV --verify runs the criteria of every issue that was closed since REV again, where those who closed them have no control. Where work lands by review, it also runs those of issues that commits since REV name. A check that fails there was never shown to work, works only elsewhere, or was broken since.",
 	Example: "go test ./... exits with 1 on the server for an issue whose reason says that it passed",
 	Fix:     "Type stig verify ID to see it fail; fix the work, or reopen the issue: stig reopen ID --reason …",
 }, {
 	ID: RuleCheckWeakened, Severity: Warning,
 	Summary: "an issue passes because its checks changed with its work",
-	Why:     "Scripts that criteria run, and existing tests, decide what passes. stig check --against REV --verify also runs the criteria with the scripts and tests of REV: if they fail, the work passes because its checks changed. That may be right, but somebody has to review it.",
+	Why:     "Scripts that criteria run, and existing tests, decide what passes. stig check --against REV --verify also runs the criteria with the scripts and tests of REV: if they fail, the work passes because its checks changed. That may be right, but somebody has to review it. Where work lands by review, this is an error: change the check first, in a request of its own.",
 	Example: "check.sh exits with 0 now, and with 1 as it was on main",
 	Fix:     "Review what changed in them: git diff REV... -- FILE; if a check was weakened, restore it and type stig reopen ID --reason …",
 }, {
 	ID: RuleGateSet, Severity: Warning,
 	Summary: "a setting that decides what passes the gate changed",
-	Why:     "Who may waive, which credentials checks get, and what they run in is for the project to decide, not for the branch whose issues they let pass. Whoever reviews the branch should see it.",
+	Why:     "Who may waive, which credentials checks get, what they run in, and how work lands is for the project to decide, not for the branch whose issues they let pass. Whoever reviews the branch should see it.",
 	Example: `.stig.cue has gate: waivers: "anyone" where main has none`,
 	Fix:     "Check that it was intended, or revert it: git diff REV... -- .stig.cue",
 }, {

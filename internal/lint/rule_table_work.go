@@ -91,7 +91,7 @@ var linkRules = []Rule{{
 var trailRules = []Rule{{
 	ID: RuleGreen, Severity: Warning,
 	Summary: "an issue was closed on criteria that passed before the work too",
-	Why:     "A check that passed before the work began proves nothing about it: the issue would have closed with nothing done.",
+	Why:     "A check that passed before the work began proves nothing about it: the issue would have closed with nothing done. Where work lands by review, stig check --against REV --verify reports it as an error.",
 	Example: "Verified: … All acceptance criteria pass: 1/1 (1 held) [go vet ./... 0.4s] at 1a2b3c4",
 	Fix:     "Review what was done; if nothing shows it, stig reopen ID --reason …, and write a check that fails without the work.",
 }, {

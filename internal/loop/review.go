@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/clone"
+	"stig/internal/fault"
 	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/service/night"
@@ -66,7 +68,7 @@ func (l *loop) synchronize(ctx context.Context) {
 	l.synced = now
 	done, err := night.Sync(ctx, l.fresh(ctx, ""), false)
 	if err != nil {
-		l.once("the forge cannot be asked: " + visible.OneLine(visible.HideSecrets(err.Error())))
+		l.once("cannot ask the forge: " + visible.OneLine(visible.HideSecrets(err.Error())))
 		return
 	}
 	for _, one := range done.Issues {
@@ -134,6 +136,49 @@ func (l *loop) catchUp(ctx context.Context, r *Run) (changed bool, err error) {
 		l.tell(r.Issue, "merged the commits of request #%d from the forge", was.Number)
 	}
 	return changed, err
+}
+
+// findUpon finds the request that the work of a run is stacked upon, and fetches its branch.
+func (l *loop) findUpon(ctx context.Context, r *Run) error {
+	r.upon = signals.Review{}
+	if !l.byReview() || !l.app.Config.Stack {
+		return nil
+	}
+	on, err := l.lowerOf(r.Issue)
+	if err != nil || on == "" {
+		return err
+	}
+	lower, err := l.reviewOf(on)
+	if err != nil {
+		return err
+	}
+	site, err := night.OpenSite(ctx, l.fresh(ctx, ""))
+	if err != nil {
+		return err
+	}
+	copied, err := site.FetchRequest(ctx, lower.Branch, lower)
+	if err == nil && copied == "" {
+		err = &fault.Error{Code: fault.Conflict, ID: on, Reason: fmt.Sprintf("branch %s of request #%d is not on the forge", lower.Branch, lower.Number), Hint: "restore it there, or close the request"}
+	}
+	r.upon = lower
+	return err
+}
+
+// lowerOf returns the issue in review that work on an issue is stacked upon; "" for none.
+func (l *loop) lowerOf(issue string) (id string, err error) {
+	file, err := l.store.Snapshot()
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	at, there := file.Index(issue)
+	if !there {
+		return "", nil
+	}
+	if u, stacked := dag.New(file).Upon(at); stacked {
+		id = file.At(u.On).ID
+	}
+	return id, nil
 }
 
 // reviewOf returns the request of an issue; the zero value for none.
@@ -206,7 +251,7 @@ func (l *loop) send(ctx context.Context, r *Run, record *beads.Record, gated *se
 	was, _ := signals.LastReview(doc)
 	_, tip := r.tree.Landing()
 	next, err := site.Publish(ctx, night.ReviewWork{
-		Issue: r.Issue, Title: record.Text(beads.Title), Body: l.requestBody(ctx, r, record, gated, site.Default), Branch: r.Branch, Commit: tip, Was: was,
+		Issue: r.Issue, Title: record.Text(beads.Title), Body: l.requestBody(ctx, r, record, gated, cmp.Or(r.upon.Branch, site.Default)), Branch: r.Branch, Commit: tip, Was: was, Upon: r.upon.Branch,
 	})
 	if err != nil || next.Number == 0 {
 		return false, err
@@ -232,6 +277,9 @@ func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, ga
 			text.WriteString("## " + heading + "\n\n" + body + "\n\n")
 		}
 	}
+	if r.upon.Number != 0 {
+		fmt.Fprintf(&text, "Stacked upon #%d: review that first. Once it is merged, this request goes to the default branch.\n\n", r.upon.Number)
+	}
 	section("What and why", record.Text(beads.Description))
 	doc := notes.Parse(record.Text(beads.Notes))
 	if last, ok := signals.LastEstimate(doc); ok {
@@ -253,7 +301,7 @@ func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, ga
 	section("Acceptance criteria", checks.String())
 	section("Files", l.diffOf(ctx, r))
 	if edited := gated.Verdict().Edited(); len(edited) > 0 {
-		section("Changed among what the checks read", "- "+strings.Join(edited, "\n- "))
+		section("Changed files that the checks use", "- "+strings.Join(edited, "\n- "))
 	}
 	var spent clone.Spent
 	if runs, _, err := l.runs(); err == nil {

@@ -13,9 +13,11 @@ import (
 	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/gate"
+	"stig/internal/git"
 	"stig/internal/lint"
 	"stig/internal/merge"
 	"stig/internal/store/jsonl"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
@@ -72,7 +74,7 @@ func Check(ctx context.Context, a *workspace.Run, r CheckRequest) (*Checked, err
 		return nil, err
 	}
 	defer forget()
-	c := &Checked{Command: r.Command, Rules: lint.Of(looksFor(r.Command, past)...), Issues: file.Len(), Store: store.Place().File()}
+	c := &Checked{Command: r.Command, Rules: lint.Of(looksFor(r.Command, past.Past)...), Issues: file.Len(), Store: store.Place().File()}
 	if only != nil {
 		c.Issues = len(only)
 	}
@@ -83,14 +85,14 @@ func Check(ctx context.Context, a *workspace.Run, r CheckRequest) (*Checked, err
 	if err != nil {
 		return nil, err
 	}
-	if past != nil {
-		c.Found = ofBranch(a, c.Found, file, past)
+	if past.Past != nil {
+		c.Found = ofBranch(a, c.Found, file, past.Past)
 	}
 	return c, nil
 }
 
 // lookFor returns the diagnostics of a command's rules.
-func lookFor(ctx context.Context, a *workspace.Run, r CheckRequest, c *Checked, file *beads.Snapshot, only []int, past *lint.Past) ([]lint.Diagnostic, error) {
+func lookFor(ctx context.Context, a *workspace.Run, r CheckRequest, c *Checked, file *beads.Snapshot, only []int, past base) ([]lint.Diagnostic, error) {
 	switch r.Command {
 	case "vet":
 		now, err := a.Clock()
@@ -102,22 +104,52 @@ func lookFor(ctx context.Context, a *workspace.Run, r CheckRequest, c *Checked, 
 		a.WarnOfStore(file) // the rules of cycles do not cover unreadable lines
 		return lint.Cycles(file, dag.New(file)), nil
 	}
-	rules, err := checkRules(ctx, a, file.Place(), past)
+	rules, err := checkRules(ctx, a, file.Place(), past.Past)
 	if err != nil {
 		return nil, err
 	}
-	if r.Verify && r.Against != "" && a.Config.ByReview() {
-		if rules.Worked, err = a.GitIn(file.Place().Dir).IssuesSince(ctx, r.Against); err != nil {
+	if r.Verify && past.byReview(a) {
+		rules.Review = true
+		if rules.Worked, err = workedOn(ctx, a, file, past); err != nil {
 			return nil, err
 		}
+		past.restore(&a.Config)
 	}
 	if r.Verify {
-		rules.Prove = func(ids []string) ([]lint.Proof, error) { return prove(ctx, a, c, file, r.Against, ids) }
+		rules.Prove = func(ids []string) ([]lint.Proof, error) { return prove(ctx, a, c, file, past, ids) }
 	}
 	if r.Command == "lint" {
 		return lint.Lint(file, only, rules)
 	}
 	return lint.Check(file, dag.New(file), rules)
+}
+
+// workedOn returns the issues that commits since a base name, were open there, and have something
+// to run. Of the others reviewers are told.
+func workedOn(ctx context.Context, a *workspace.Run, file *beads.Snapshot, past base) (ids []string, err error) {
+	named, err := a.GitIn(file.Place().Dir).IssuesSince(ctx, past.Name)
+	if err != nil {
+		return nil, err
+	}
+	if len(named) == 0 {
+		a.Note("no commit since %s has the trailer %s: no criteria to run", past.Name, git.IssueTrailer)
+	}
+	for _, id := range named {
+		if _, here := file.Index(id); !here {
+			continue // another tracker's, or vanished
+		}
+		issue, record, err := past.judge(a, file, id).FindRecord(id)
+		switch {
+		case err != nil:
+			return nil, err
+		case beads.IsClosed(issue.Status):
+		case !gate.Asks(gate.Of(record).Plan()):
+			a.Note("%s: nothing in its criteria can be run: its reviewers judge the work", id)
+		default:
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
 }
 
 // looksFor returns the commands whose rules a command checks.
@@ -136,7 +168,7 @@ func ofBranch(a *workspace.Run, found []lint.Diagnostic, file *beads.Snapshot, p
 	all := len(found)
 	found = slices.DeleteFunc(found, func(d lint.Diagnostic) bool { return untouched(d, file, past.File) })
 	if left := all - len(found); left > 0 {
-		a.Note("%d more infos about issues unchanged since %s: stig check", left, past.Name)
+		a.Note("%s about issues unchanged since %s: stig check", visible.Counted(left, "more info"), past.Name)
 	}
 	return found
 }
@@ -178,7 +210,7 @@ func checkRules(ctx context.Context, a *workspace.Run, store beads.Place, past *
 // prove reruns the criteria of issues and returns, for each issue, why they fail and whether
 // they prove its work. It needs no trust: the flag is the consent. Criteria that passed on this
 // tree are not rerun.
-func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapshot, against string, ids []string) ([]lint.Proof, error) {
+func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapshot, past base, ids []string) ([]lint.Proof, error) {
 	code, err := a.Code(ctx, file.Place())
 	if err != nil {
 		return nil, err
@@ -190,7 +222,7 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 	c.Proven = make([]Proof, len(ids))
 	var passing, due []*GateRun // passed, and still to run
 	for i, id := range ids {
-		t, err := retrial(code, file, id)
+		t, err := retrial(a, code, past.judge(a, file, id), id)
 		if err != nil {
 			return nil, err
 		}
@@ -219,7 +251,7 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 		}
 	}
 	if err == nil {
-		err = proveBefore(ctx, a, code, file, against, passing)
+		err = proveBefore(ctx, a, code, file.Place(), past.Name, passing)
 	}
 	proofs := make([]lint.Proof, len(ids))
 	for i, p := range c.Proven {
@@ -249,14 +281,15 @@ func parallel(a *workspace.Run) int {
 	return cmp.Or(a.Config.Gate.Jobs, min(most, runtime.NumCPU()))
 }
 
-// retrial plans the current criteria of a closed issue.
-func retrial(s *workspace.Code, file *beads.Snapshot, id string) (*GateRun, error) {
+// retrial plans the criteria that an issue has in a store.
+func retrial(a *workspace.Run, s *workspace.Code, file *beads.Snapshot, id string) (*GateRun, error) {
 	issue, record, err := file.FindRecord(id)
 	if err != nil {
 		return nil, err
 	}
 	found := gate.Of(record)
-	return &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan()}, nil
+	meant := a.Config.MayHold(record.Labels()) || gate.SaysGreenBefore(record.Text(beads.CloseReason))
+	return &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan(), meant: meant}, nil
 }
 
 // firstFailure returns the first check that did not pass; "" if all passed.

@@ -19,7 +19,7 @@ import (
 // once more at HEAD with the files that they read as they were at the merge base, each in its
 // own checkout. This shows which criteria do not prove the work, and which pass only because
 // the files that judge them were changed.
-func proveBefore(ctx context.Context, a *workspace.Run, code *workspace.Code, file *beads.Snapshot, against string, passing []*GateRun) error {
+func proveBefore(ctx context.Context, a *workspace.Run, code *workspace.Code, store beads.Place, against string, passing []*GateRun) error {
 	if len(passing) == 0 || code.Own == "" {
 		return nil
 	}
@@ -33,7 +33,7 @@ func proveBefore(ctx context.Context, a *workspace.Run, code *workspace.Code, fi
 	if err != nil || head == base {
 		return err
 	}
-	verdicts, err := runAt(ctx, a, file.Place(), base, nil, passing)
+	verdicts, err := runAt(ctx, a, store, base, nil, passing)
 	if err != nil {
 		return err
 	}
@@ -43,17 +43,12 @@ func proveBefore(ctx context.Context, a *workspace.Run, code *workspace.Code, fi
 	}
 	for i, t := range passing {
 		v := t.Verdict.Against(verdicts[i].Shows())
-		_, record, err := file.FindRecord(t.Id)
-		if err != nil {
-			return err
-		}
-		meant := v.MayHold() || a.Config.MayHold(record.Labels()) || gate.SaysGreenBefore(record.Text(beads.CloseReason))
-		t.proof.Green = v.Compared() && !v.ShowsWork() && !meant
+		t.proof.Green = v.Compared() && !v.ShowsWork() && !v.MayHold() && !t.meant
 		files := gate.Reads(t.Plan, t.fromRoot(changed))
 		if len(files) == 0 {
 			continue
 		}
-		judged, err := runAt(ctx, a, file.Place(), head, func(dir string) error { return asAt(ctx, a.GitIn(dir), base, files) }, []*GateRun{t})
+		judged, err := runAt(ctx, a, store, head, func(dir string) error { return asAt(ctx, a.GitIn(dir), base, files) }, []*GateRun{t})
 		if err != nil {
 			return err
 		}

@@ -57,7 +57,8 @@ type GateRun struct {
 
 	Edited  *checkpoint.Edited // nil if the criteria are the committed ones; set by WaitEdits
 	compare func() (*checkpoint.Edited, error)
-	proof   *Proof // of a closed issue whose criteria are rerun; nil otherwise
+	proof   *Proof // of an issue whose criteria are rerun; nil otherwise
+	meant   bool   // of one: it says that its checks may pass before the work
 }
 
 // gateRun plans the checks of an issue's criteria without running them. It reads the committed

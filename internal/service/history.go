@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,35 +109,73 @@ func dateOrTime(text string) (time.Time, bool) {
 	return t, err == nil || text == ""
 }
 
-// past opens the store as of the merge base of HEAD and a revision, so that others' later
-// commits are not mistaken for local reverts. The result is nil if revision is "" or older than
-// the store or any commit. The returned function closes the store.
-func past(ctx context.Context, a *workspace.Run, store beads.Place, revision string) (*lint.Past, func(), error) {
+// base is the merge base of HEAD and a revision, so that others' later commits are not mistaken
+// for local reverts.
+type base struct {
+	*lint.Past                  // nil without a revision, or if it is older than the store or any commit
+	was, is    workspace.Config // the repository's settings there and here; an unreadable file counts as empty
+}
+
+// byReview reports whether work lands by review, or did at the base: the branch under review does
+// not decide that.
+func (b base) byReview(a *workspace.Run) bool {
+	return b.Past != nil && (a.Config.ByReview() || b.was.ByReview())
+}
+
+// judge returns the store whose criteria and labels an issue is judged by: that of the base where
+// work lands by review, unless the issue is new.
+func (b base) judge(a *workspace.Run, file *beads.Snapshot, id string) *beads.Snapshot {
+	if !b.byReview(a) {
+		return file
+	}
+	if _, there := b.File.Index(id); !there {
+		return file
+	}
+	return b.File
+}
+
+// restore undoes changes of settings that could let checks pass.
+func (b base) restore(c *workspace.Config) {
+	back := func(now *[]string, was, is []string) {
+		if !slices.Equal(was, is) {
+			*now = was
+		}
+	}
+	back(&c.Gate.Sandbox, b.was.Gate.Sandbox, b.is.Gate.Sandbox)
+	back(&c.Gate.Env, b.was.Gate.Env, b.is.Gate.Env)
+	back(&c.Gate.HeldLabels, b.was.Gate.HeldLabels, b.is.Gate.HeldLabels)
+}
+
+// past opens the store as of a base. The returned function closes the store.
+func past(ctx context.Context, a *workspace.Run, store beads.Place, revision string) (base, func(), error) {
 	if revision == "" {
-		return nil, func() {}, nil
+		return base{}, func() {}, nil
 	}
 	history, err := history(a, store)
 	if err != nil {
-		return nil, nil, err
+		return base{}, nil, err
 	}
 	left, err := history.Common(ctx, revision)
 	if isNew(err) {
 		a.Warn("%s: nothing to compare the store with", err)
-		return nil, func() {}, nil
+		return base{}, func() {}, nil
 	}
 	if err != nil {
-		return nil, nil, unknownRevision(err, store)
+		return base{}, nil, unknownRevision(err, store)
 	}
 	file, err := history.Snapshot(ctx, left)
 	if isNew(err) {
 		a.Warn("%s: has no store yet: nothing to compare with", revision)
-		return nil, func() {}, nil
+		return base{}, func() {}, nil
 	}
 	if err != nil {
-		return nil, nil, unknownRevision(err, store)
+		return base{}, nil, unknownRevision(err, store)
 	}
 	warnOfLinesAt(a, left, store, file)
-	return &lint.Past{File: file, Name: revision, Gate: gateSince(ctx, history, store, left)}, func() { _ = file.Close() }, nil
+	b := base{Past: &lint.Past{File: file, Name: revision}}
+	b.was, b.is = configsSince(ctx, history, store, left)
+	b.Gate = b.gateChanges()
+	return b, func() { _ = file.Close() }, nil
 }
 
 // isNew reports whether the error says that a revision is older than the store.
@@ -144,36 +183,38 @@ func isNew(err error) bool {
 	return fault.Is(err, fault.NoRevision) && errors.Is(err, beads.ErrBefore)
 }
 
-// gateSince lists the repository's gate settings that differ from those in a commit. An
-// unreadable file counts as empty.
-func gateSince(ctx context.Context, history beads.History, store beads.Place, commit string) (differ []string) {
+// configsSince reads the repository's settings at a commit and as they are.
+func configsSince(ctx context.Context, history beads.History, store beads.Place, commit string) (was, is workspace.Config) {
 	past, inGit := history.(git.Past)
 	dir, err := filepath.EvalSymlinks(filepath.Dir(store.Dir))
 	if !inGit || err != nil {
-		return nil
+		return was, is
 	}
 	path := filepath.Join(dir, ".stig.cue")
 	var text bytes.Buffer
 	_ = past.FileAt(ctx, commit, path, &text) // the commit may not have the file
-	now, err := file.Read(path)
-	if err != nil && !workspace.IsAbsent(err) || bytes.Equal(now, text.Bytes()) {
-		return nil
-	}
-	var was, is workspace.Config
+	now, _ := file.Read(path)
 	_ = cue.Decode(schemas.Config, "#Config", path, text.Bytes(), &was)
 	_ = cue.Decode(schemas.Config, "#Config", path, now, &is) // every command reports its errors
+	return was, is
+}
+
+// gateChanges lists the gate settings that differ, each with both values.
+func (b base) gateChanges() (differ []string) {
+	was, is := b.was, b.is
 	set := func(name, from, to string) {
 		if from != to {
-			differ = append(differ, fmt.Sprintf("gate.%s is %q, was %q", name, to, from))
+			differ = append(differ, fmt.Sprintf("%s is %q, was %q", name, to, from))
 		}
 	}
-	set("env", strings.Join(was.Gate.Env, " "), strings.Join(is.Gate.Env, " "))
-	set("sandbox", strings.Join(was.Gate.Sandbox, " "), strings.Join(is.Gate.Sandbox, " "))
-	set("external", fmt.Sprint(was.Gate.External), fmt.Sprint(is.Gate.External))
-	set("before", cmp.Or(was.Gate.Before, workspace.BeforeLoop), cmp.Or(is.Gate.Before, workspace.BeforeLoop))
-	set("held", cmp.Or(was.Gate.Held, workspace.HeldAsk), cmp.Or(is.Gate.Held, workspace.HeldAsk))
-	set("held_labels", strings.Join(was.Gate.HeldLabels, " "), strings.Join(is.Gate.HeldLabels, " "))
-	set("waivers", cmp.Or(was.Gate.Waivers, "people"), cmp.Or(is.Gate.Waivers, "people"))
+	set("gate.env", strings.Join(was.Gate.Env, " "), strings.Join(is.Gate.Env, " "))
+	set("gate.sandbox", strings.Join(was.Gate.Sandbox, " "), strings.Join(is.Gate.Sandbox, " "))
+	set("gate.external", fmt.Sprint(was.Gate.External), fmt.Sprint(is.Gate.External))
+	set("gate.before", cmp.Or(was.Gate.Before, workspace.BeforeLoop), cmp.Or(is.Gate.Before, workspace.BeforeLoop))
+	set("gate.held", cmp.Or(was.Gate.Held, workspace.HeldAsk), cmp.Or(is.Gate.Held, workspace.HeldAsk))
+	set("gate.held_labels", strings.Join(was.Gate.HeldLabels, " "), strings.Join(is.Gate.HeldLabels, " "))
+	set("gate.waivers", cmp.Or(was.Gate.Waivers, "people"), cmp.Or(is.Gate.Waivers, "people"))
+	set("land", cmp.Or(was.Land, workspace.LandMerge), cmp.Or(is.Land, workspace.LandMerge))
 	return differ
 }
 

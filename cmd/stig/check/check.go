@@ -21,7 +21,8 @@ func CheckCommand(a *cli.App) *cobra.Command {
 			"findings of one rule into one line; --all prints each.\n\n" +
 			"--against also reports what this branch did since it left REV: issues closed without the\n" +
 			"gate, deleted content, signals that moved backwards. --verify reruns the criteria of every\n" +
-			"issue closed since then, even in an untrusted repository: for CI.",
+			"issue closed since then, even in an untrusted repository: for CI. Where work lands by review,\n" +
+			"it also verifies issues that commits since REV name, and the criteria are those of REV.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig check\n  stig check --against origin/main --verify\n  stig check --strict --format github --format sarif=stig.sarif",
 		RunE: func(cmd *cobra.Command, _ []string) error {
