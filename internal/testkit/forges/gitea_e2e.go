@@ -200,6 +200,9 @@ type giteaPull struct {
 		SHA string `json:"sha"`
 		Ref string `json:"ref"`
 	} `json:"head"`
+	Base struct {
+		Ref string `json:"ref"`
+	} `json:"base"`
 }
 
 // Judge does something with a request, as Writer.
@@ -330,7 +333,7 @@ func (g *Gitea) Text(number int) string {
 		names = append(names, f.Name)
 	}
 	slices.Sort(names)
-	text := fmt.Sprintf("%s\nstate: %s\nfiles: %s\n%s\n", p.Title, p.State, strings.Join(names, " "), p.Body)
+	text := fmt.Sprintf("%s\nstate: %s\nbase: %s\nfiles: %s\n%s\n", p.Title, p.State, p.Base.Ref, strings.Join(names, " "), p.Body)
 	for _, r := range reviews {
 		var comments []struct {
 			Body string `json:"body"`
