@@ -45,7 +45,7 @@ func OpenSite(ctx context.Context, a *workspace.Run) (*Site, error) {
 	store := found.Place()
 	trees, err := a.Trees(store)
 	if err == nil && trees == nil {
-		err = workspace.Usage("land: not in a git repository, so there is nothing to review", "")
+		err = workspace.Usage("land: not in a git repository", "")
 	}
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func tokenOf(a *workspace.Run) (string, error) {
 	case err != nil:
 		return "", err
 	case info.Mode().Perm()&0o077 != 0:
-		return "", &fault.Error{Code: fault.Usage, Path: path, Reason: fmt.Sprintf("others can read the token: mode %04o, must be 0600", info.Mode().Perm()), Hint: "type chmod 600 " + visible.Quoted(path)}
+		return "", &fault.Error{Code: fault.Usage, Path: path, Reason: fmt.Sprintf("has a token: must have mode 0600; found %04o", info.Mode().Perm()), Hint: "type chmod 600 " + visible.Quoted(path)}
 	}
 	text, err := os.ReadFile(path)
 	return strings.TrimSpace(string(text)), err

@@ -60,7 +60,7 @@ func TestBeginMeetsEdit(t *testing.T) {
 	}
 	shut("demo-4") // without an edit there is no lock to wait for yet
 	var reads atomic.Int32
-	var writers sync.WaitGroup
+	var writers, claimer sync.WaitGroup
 	watcher := run()
 	watcher.OpenStore = func(p beads.Place) beads.Store {
 		return whileWatching{jsonl.Open(p), func() {
@@ -79,12 +79,12 @@ func TestBeginMeetsEdit(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	r := traces.WatchRequest{Until: traces.EventClaimed, Begun: func() error {
-		go func() {
+		claimer.Go(func() {
 			writers.Wait()
 			if _, err := service.Claim(t.Context(), run(), service.ClaimRequest{ID: "demo-3"}); err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 		return nil
 	}}
 	err := traces.Watch(ctx, watcher, r, func(e traces.Event) error {
@@ -94,6 +94,7 @@ func TestBeginMeetsEdit(t *testing.T) {
 		}
 		return nil
 	})
+	claimer.Wait()
 	if err != nil {
 		t.Error(err)
 	}
