@@ -24,6 +24,7 @@ type Claimed struct {
 	Status   string `json:"status"`
 	Assignee string `json:"assignee"`
 	Changed  bool   `json:"changed"`
+	Upon     string `json:"upon,omitempty"`  // the request that work on it is stacked upon, and its branch, in words
 	Until    string `json:"until,omitempty"` // RFC 3339: when the claim ends unless renewed, or others may take a person's claim; "" without a lease
 
 	stored
@@ -51,12 +52,17 @@ type Claiming struct {
 // fault.Conflict.
 func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Claiming) (*Claimed, error) {
 	o.Notes = notes.Permit{Change: []string{signals.ElsewhereSection}}.Check
-	return changeHands(ctx, s, o, id, func(tx *beads.Tx, r *beads.Record) ([]beads.Set, error) {
+	upon := ""
+	claimed, err := changeHands(ctx, s, o, id, func(tx *beads.Tx, r *beads.Record) ([]beads.Set, error) {
 		f, full, sets := tx.Snapshot(), r.Text(beads.ID), []beads.Set(nil)
 		if r.Text(beads.Status) != beads.StatusInProgress || r.Text(beads.Assignee) != c.Who {
 			graph, at := dag.New(f), 0
 			at, _ = f.Index(full)
-			if err := c.claimable(tx, r, graph.Standing(at, c.worker(r, o.Now))); err != nil {
+			var err error
+			if err = c.claimable(tx, r, graph.Standing(at, c.worker(r, o.Now))); err != nil {
+				return nil, err
+			}
+			if upon, err = uponWords(f, graph, at); err != nil {
 				return nil, err
 			}
 			for _, i := range graph.Above(at) {
@@ -73,6 +79,24 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Cla
 		}
 		return sets, nil
 	})
+	if err == nil {
+		claimed.Upon = upon
+	}
+	return claimed, err
+}
+
+// uponWords says upon which request and branch work on an issue is to begin; "" for none.
+func uponWords(f *beads.Snapshot, graph *dag.Graph, at int) (string, error) {
+	u, stacked := graph.Upon(at)
+	if !stacked {
+		return "", nil
+	}
+	record, err := f.At(u.On).Record()
+	if err != nil {
+		return "", err
+	}
+	review, _ := signals.LastReview(notes.Parse(record.Text(beads.Notes)))
+	return u.Words(func(i int) string { return f.At(i).ID }) + ": begin at branch " + review.Branch, nil
 }
 
 // worker returns who claims an issue.

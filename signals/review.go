@@ -35,7 +35,8 @@ type Review struct {
 	Number int
 	URL    string
 	Branch string
-	Base   string // commit of the default branch that Head contains
+	Upon   string // the branch of the request that it is stacked upon; "" for the default branch
+	Base   string // commit of that branch that Head contains
 	Head   string // commit that was sent
 	Sent   string // when, RFC 3339
 	State  ReviewState
@@ -78,7 +79,7 @@ func (r Review) SentAt() time.Time {
 // fields are the lines of a section, in order.
 func (r *Review) fields() []reviewField {
 	return []reviewField{
-		{"forge", &r.Forge, nil, nil}, {"request", nil, &r.Number, nil}, {"url", &r.URL, nil, nil}, {"branch", &r.Branch, nil, nil},
+		{"forge", &r.Forge, nil, nil}, {"request", nil, &r.Number, nil}, {"url", &r.URL, nil, nil}, {"branch", &r.Branch, nil, nil}, {"upon", &r.Upon, nil, nil},
 		{"base", &r.Base, nil, nil}, {"head", &r.Head, nil, nil}, {"sent", &r.Sent, nil, nil}, {"state", (*string)(&r.State), nil, nil}, {"rounds", nil, &r.Rounds, nil},
 		{"fed", &r.Fed, nil, nil}, {"given", nil, nil, &r.Seen}, {"threads", nil, nil, &r.Open}, {"landed", nil, nil, &r.Landed},
 	}

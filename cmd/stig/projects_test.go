@@ -158,3 +158,113 @@ func TestManyProjectsHere(t *testing.T) {
 		}
 	}
 }
+
+// newWork creates the repositories home, api and web with issues, and raw, which has conflict
+// markers. Each run of agent.sh writes its issue's id.
+func newWork(t *testing.T) manyProjects {
+	p := manyProjects{&twoProjects{t: t, dir: t.TempDir()}}
+	p.env = append(os.Environ(), append([]string{"HOME=" + p.dir, "XDG_STATE_HOME=" + filepath.Join(p.dir, "state"), "XDG_CONFIG_HOME=" + filepath.Join(p.dir, "config"),
+		"GIT_CONFIG_NOSYSTEM=1", "STIG_ACTOR=bo", "STIG_TRUST=1", "BEADS_DIR="}, forGit...)...)
+	p.write(".gitconfig", "[user]\n\tname = ann\n\temail = ann@example.org\n")
+	p.write("home/.stig.cue", `projects: {api: path: "../api", web: path: "../web", raw: path: "../raw", gone: path: "../gone"}`)
+	p.write("web/.stig.cue", `commits: subject: "web {id}"`)
+	p.write("home/agent.sh", "#!/bin/sh\necho \"$STIG_ISSUE\" >>\"$HOME/ran\"\necho done >\"$STIG_ISSUE\"\n")
+	const issue = `{"id":%q,"title":"Make it","status":"open","priority":%d,"acceptance_criteria":"~~~sh\ntest -s %[1]s\n~~~"}` + "\n"
+	for project, issues := range map[string]map[string]int{"home": {"home-1": 2, "home-2": 0}, "api": {"api-1": 1, "api-2": 4}, "web": {"web-1": 3}, "raw": {"raw-1": 0}} {
+		text := ""
+		for id, priority := range issues {
+			text += fmt.Sprintf(issue, id, priority)
+		}
+		p.write(project+"/.beads/issues.jsonl", text)
+		p.run(fmt.Sprintf("chmod +x home/agent.sh; git init -q -b main %[1]s; git -C %[1]s add .; git -C %[1]s commit -qm plan", project))
+	}
+	p.run("echo '<<<<<<< ours' >>raw/.beads/issues.jsonl")
+	return p
+}
+
+// ran returns the issues that runs worked on, in order.
+func (p manyProjects) ran() string {
+	text, _ := os.ReadFile(filepath.Join(p.dir, "ran"))
+	return strings.Join(strings.Fields(string(text)), " ")
+}
+
+// TestWorkAll checks that one loop takes the best ready issue of all projects, each in its own
+// clone and configuration, and names those that it cannot serve.
+func TestWorkAll(t *testing.T) {
+	p := newWork(t)
+	said, _, code := p.stig("work", "--all", "--until-empty", "--", "./agent.sh")
+	if got, want := p.ran(), "home-2 api-1 home-1 web-1 api-2"; got != want || code != 0 {
+		t.Errorf("ran %q, want %q; exit code %d:\n%s", got, want, code, said)
+	}
+	for _, part := range []string{" gone: not served: there is no directory", " raw: not served: ", " api bo api-1 Make it: closed", "5 closed", "next: stig morning --all"} {
+		if !strings.Contains(said, part) {
+			t.Errorf("does not say %q:\n%s", part, said)
+		}
+	}
+	p.run(`test "$(git -C web log -1 --format=%s stig/work)" = "web web-1"; grep -q '"status":"closed"' web/.beads/issues.jsonl; git -C raw diff --exit-code main -- agent.sh; ! git -C home rev-parse -q --verify stig/web-1`)
+}
+
+// TestWorkAllBounds checks that limits count the runs in all projects.
+func TestWorkAllBounds(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"once", "home-2", []string{"--once"}},
+		{"max runs", "home-2 api-1", []string{"--max-runs", "2"}},
+		{"filter", "home-2", []string{"--until-empty", "priority=0"}},
+		{"dry run", "", []string{"--dry-run"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newWork(t)
+			said, _, _ := p.stig(append(append([]string{"work", "--all"}, test.args...), "--", "./agent.sh")...)
+			if got := p.ran(); got != test.want {
+				t.Errorf("ran %q, want %q:\n%s", got, test.want, said)
+			}
+			if test.name == "dry run" && !strings.Contains(said, "would take home-2: Make it (ready, in project home)") {
+				t.Errorf("got\n%s", said)
+			}
+		})
+	}
+	p := newWork(t)
+	if said, _, code := p.stig("work", "--all", "api-1", "--", "./agent.sh"); code != 2 {
+		t.Errorf("an issue is accepted:\n%s", said)
+	}
+}
+
+// TestTraceTo checks that a trace to PROJECT:NAME is written to that project alone, on the issue
+// NAME or for the addressee NAME, through its own store.
+func TestTraceTo(t *testing.T) {
+	p := newManyProjects(t, 2)
+	said, _, code := p.stig("trace", "add", "home-1", "finding", "-m", "the port is taken", "--to", "svc-1:svc-1-1", "--actor", "bo")
+	if want := ": finding on svc-1-1 of project svc-1\n"; code != 0 || !strings.Contains(said, want) {
+		t.Errorf("exit code %d, no %q:\n%s", code, want, said)
+	}
+	p.run(`! grep -q 'port is taken' home/.beads/issues.jsonl; grep -q 'bo.*the port is taken.*From home-1 of project home' services/svc-1/.beads/issues.jsonl; grep -q '"actor":"bo"' services/svc-1/.git/stig/journal*`)
+	if said, _, code := p.stig("trace", "add", "svc-2-1", "query", "-m", "which port?", "--to", "svc-2:mara"); code != 0 || !strings.Contains(said, ": query on svc-2-1 of project svc-2\n") {
+		t.Errorf("exit code %d:\n%s", code, said)
+	}
+	p.run(`cd services/svc-2; grep -q 'to: mara' .beads/issues.jsonl`)
+	before := p.files()
+	for _, test := range []struct {
+		want string
+		args []string
+		code int
+	}{
+		{"project svc-2 (../services/svc-2): home-1: no such issue", []string{"home-1", "query", "-m", "x", "--to", "svc-2:mara"}, 4},
+		{"no-1: no such issue", []string{"no-1", "finding", "-m", "x", "--to", "svc-2:svc-2-1"}, 4},
+		{"project gone (../gone): there is no directory .beads", []string{"home-1", "finding", "-m", "x", "--to", "gone:gone-1"}, 3},
+		{"project bad (../services/bad): .beads/issues.jsonl:2: ", []string{"bad-1", "finding", "-m", "x", "--to", "bad:bad-1"}, 3},
+		{"in another project; found 2 addressees", []string{"home-1", "finding", "-m", "x", "--to", "svc-2:svc-2-1,mara"}, 2},
+		{"must be PROJECT:NAME", []string{"home-1", "finding", "-m", "x", "--to", "svc-2:"}, 2},
+	} {
+		if said, _, code := p.stig(append([]string{"trace", "add"}, test.args...)...); code != test.code || !strings.Contains(said, test.want) {
+			t.Errorf("%v: exit code %d, want %d, %q:\n%s", test.args, code, test.code, test.want, said)
+		}
+	}
+	for path, text := range p.files() {
+		if before[path] != text && !strings.HasSuffix(path, ".lock") {
+			t.Errorf("a refused trace changed %s", path)
+		}
+	}
+}

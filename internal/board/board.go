@@ -35,6 +35,7 @@ type Options struct {
 	Names []string
 
 	Write bool // allow answers and comments
+	All   bool // show on Today what waits in other projects too
 	Local bool // allow all other changes too; set it only for a loopback address
 
 	// Invite is called with each path that admits one browser.

@@ -35,10 +35,16 @@ func today(v *view) (page, error) {
 		return p, err
 	}
 	p.Waiting = found.Cards()
-	p.Parts = []part{
-		v.top("summary", found), v.part("waits", found), v.part("running", found),
-		v.side("closings", found), v.side("loops", found),
+	p.Parts = []part{v.top("summary", found), v.part("waits", found)}
+	if v.Board.options.All {
+		others, err := v.others()
+		if err != nil {
+			return p, err
+		}
+		p.Waiting += len(others.Waits)
+		p.Parts = append(p.Parts, v.part("others", others))
 	}
+	p.Parts = append(p.Parts, v.part("running", found), v.side("closings", found), v.side("loops", found))
 	return p, nil
 }
 
@@ -116,6 +122,17 @@ func (v *view) readNight(d *day) error {
 		}
 	}
 	return err
+}
+
+// others returns what waits in other projects. It may come later.
+func (v *view) others() (night.Everywhere, error) {
+	last, err := looked(v, "others", 2*shortly, false, func(v *view) (*night.Everywhere, error) {
+		return night.ReadEverywhere(v.ctx, v.Run, "")
+	})
+	if last.Value == nil {
+		return night.Everywhere{}, err
+	}
+	return last.Value.Others(), err
 }
 
 // searchMorning is the name of the search for what loops did.

@@ -88,19 +88,23 @@ func (f *api) open(ctx context.Context, d Draft, more map[string]any, keep func(
 	if err != nil {
 		return Request{}, err
 	}
-	in := map[string]any{"title": d.Title, "body": d.Body}
+	in := map[string]any{"title": d.Title, "body": d.Body, "base": d.Base}
 	var p pull
 	if found.Number != 0 {
 		in["title"] = keep(found)
 		err = f.call(ctx, http.MethodPatch, f.repo("/pulls/%d", found.Number), in, &p)
 		return p.request(), err
 	}
-	in["head"], in["base"] = d.Branch, d.Base
+	in["head"] = d.Branch
 	for key, value := range more {
 		in[key] = value
 	}
 	err = f.call(ctx, http.MethodPost, f.repo("/pulls"), in, &p)
 	return p.request(), err
+}
+
+func (f *api) Retarget(ctx context.Context, number int, base string) error {
+	return f.call(ctx, http.MethodPatch, f.repo("/pulls/%d", number), map[string]any{"base": base}, nil)
 }
 
 // openOf returns the open request of a branch of the repository; the zero value for none.

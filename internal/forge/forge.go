@@ -24,6 +24,8 @@ type Forge interface {
 	// Open creates a draft request, or updates the open request of the same branch.
 	Open(ctx context.Context, d Draft) (Request, error)
 	MarkReady(ctx context.Context, r Request) error
+	// Retarget sets the branch into which a request is to be merged.
+	Retarget(ctx context.Context, number int, base string) error
 	Request(ctx context.Context, number int) (Request, error)
 	// Remarks lists submitted reviews, except approvals, and the comments of unresolved threads,
 	// in order. It fails if it is unknown whether an author may write to the repository.

@@ -208,16 +208,16 @@ func (s Befores) Forget(name string) error {
 func (s Befores) file(name string) string { return filepath.Join(s.Dir, fileName(name)+".json") }
 
 // starters run the script in their first argument; shells do too.
-var starters = []string{"python", "python3", "node", "deno", "bun", "ruby", "perl", "php", "source", "."}
+var starters = []string{"python", "python3", "node", "deno", "bun", "ruby", "perl", "php"}
 
 // rulesOf are the files that configure what a program runs.
 var rulesOf = map[string][]string{
-	"make": {"Makefile", "makefile", "GNUmakefile"}, "just": {"justfile", "Justfile"}, "task": {"Taskfile.yml"},
+	"make": {"Makefile", "makefile", "GNUmakefile"}, "just": {"justfile", "Justfile"}, "rake": {"Rakefile"}, "task": {"Taskfile.yml"},
 	"npm": {"package.json"}, "pnpm": {"package.json"}, "yarn": {"package.json"}, "bun": {"package.json"},
 }
 
 // scripts lists the files that checks start, or that configure what runs, relative to where
-// they run.
+// they run. A script whose output a check judges is the work, not the check.
 func scripts(checks []Check) (files []string) {
 	for _, c := range checks {
 		if !c.Asked() {
@@ -225,7 +225,7 @@ func scripts(checks []Check) (files []string) {
 		}
 		for _, command := range Commands(c.Text) {
 			words := command.Words
-			if len(words) == 0 {
+			if len(words) == 0 || command.Judged {
 				continue
 			}
 			name := path.Base(words[0])
@@ -244,17 +244,24 @@ func scripts(checks []Check) (files []string) {
 	return files
 }
 
+// testDirs and testNames mark tests, what they expect, and the configuration of what runs them:
+// a directory, and how a name begins.
+var (
+	testDirs  = []string{"test", "tests", "spec", "specs", "__tests__", "testdata", "e2e", "fixtures", "golden", "goldens", "snapshots", "__snapshots__"}
+	testNames = []string{"test_", "conftest.", "pytest.", "tox.", "jest.config.", "vitest.config.", "karma.conf.", "playwright.config.", "cypress.config.", ".mocharc.", ".rspec", "phpunit.xml"}
+)
+
 // isTest reports whether a file's name marks it as a test.
 func isTest(file string) bool {
 	dir, name := path.Split(strings.ToLower(file))
 	stem, _, _ := strings.Cut(name, ".")
 	for part := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
-		if slices.Contains([]string{"test", "tests", "spec", "specs", "__tests__", "testdata", "e2e"}, part) {
+		if slices.Contains(testDirs, part) {
 			return true
 		}
 	}
-	return strings.HasPrefix(stem, "test_") || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_spec") ||
-		strings.Contains(name, ".test.") || strings.Contains(name, ".spec.")
+	return slices.ContainsFunc(testNames, func(begin string) bool { return strings.HasPrefix(name, begin) }) ||
+		strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_spec") || strings.Contains(name, ".test.") || strings.Contains(name, ".spec.")
 }
 
 // Reads returns those of the files that the checks read and that decide their result: scripts

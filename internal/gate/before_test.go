@@ -95,13 +95,15 @@ func TestCounts(t *testing.T) {
 // Of the files that the work changed, those are named that decide what the checks show.
 func TestReads(t *testing.T) {
 	checks := []gate.Check{}
-	for _, text := range []string{"sh ./check.sh", "tools/lint --all", "make test", "cd sub && python3 -u run.py", "test -f out.txt", "npm test", "go test ./..."} {
+	for _, text := range []string{"sh ./check.sh", "tools/lint --all", "make test", "cd sub && python3 -u run.py", "test -f out.txt", "npm test", "go test ./...",
+		"sh shown.sh 2>&1 | tee log | tail -5", "test \"$(./app.sh)\" = hello", "./out.py --all | grep -q hello", "diff <(python3 gen.py) want.txt", ". ./lib.sh; greet"} {
 		checks = append(checks, gate.Check{Text: text, Class: gate.Runnable})
 	}
 	for path, want := range map[string]bool{
-		"check.sh": true, "tools/lint": true, "Makefile": true, "sub/run.py": true, "package.json": true,
+		"check.sh": true, "tools/lint": true, "Makefile": true, "sub/run.py": true, "package.json": true, "shown.sh": true,
+		"app.sh": false, "out.py": false, "gen.py": false, "lib.sh": false,
 		"out.txt": false, "run.py": false, "main.go": false, "lint": false,
-		"main_test.go": true, "tests/a.txt": true, "src/a.test.ts": true, "pkg/test_x.py": true, "contest.go": false, "latest/x.go": false,
+		"main_test.go": true, "tests/a.txt": true, "src/a.test.ts": true, "pkg/test_x.py": true, "golden/a.txt": true, "ui/__snapshots__/a.snap": true, "conftest.py": true, "jest.config.js": true, "contest.go": false, "latest/x.go": false,
 	} {
 		if got := gate.Reads(checks, []git.Change{{Path: path, Was: true}}); (len(got) == 1) != want {
 			t.Errorf("%s: %v, want %v", path, got, want)

@@ -275,6 +275,7 @@ type Command struct {
 	Words  []string // as from ShellWords
 	Writes []string // files that its redirections write
 	Dir    string   // its directory, relative to where the text began; "" there, or if only running can tell
+	Judged bool     // by its output, which another command takes
 }
 
 // Commands lists the simple commands of a text in order, including those in substitutions,
@@ -282,8 +283,9 @@ type Command struct {
 // the arguments of other programs.
 func Commands(text string) (list []Command) {
 	type level struct {
-		node syntax.Node
-		dir  string // before it
+		node   syntax.Node
+		dir    string // before it
+		judged bool
 	}
 	var open []level
 	dir := ""
@@ -297,12 +299,16 @@ func Commands(text string) (list []Command) {
 			}
 			return true
 		}
-		open = append(open, level{node, dir})
+		outer := level{}
+		if len(open) > 0 {
+			outer = open[len(open)-1]
+		}
+		open = append(open, level{node, dir, outer.judged || isTaken(outer.node, node)})
 		s, ok := node.(*syntax.Stmt)
 		if !ok {
 			return true
 		}
-		c := Command{Dir: known(dir)}
+		c := Command{Dir: known(dir), Judged: open[len(open)-1].judged}
 		for _, r := range s.Redirs {
 			if op := r.Op.String(); r.Word != nil && strings.Contains(op, ">") {
 				c.Writes = append(c.Writes, WordText(r.Word.Parts))
@@ -315,7 +321,7 @@ func Commands(text string) (list []Command) {
 			list = append(list, c)
 		}
 		for _, inner := range Commands(shellScript(c.Words)) {
-			inner.Dir = known(place(dir, inner.Dir))
+			inner.Dir, inner.Judged = known(place(dir, inner.Dir)), inner.Judged || c.Judged
 			list = append(list, inner)
 		}
 		dir = changed(dir, c.Words)
@@ -325,6 +331,22 @@ func Commands(text string) (list []Command) {
 		syntax.Walk(s, visit)
 	}
 	return list
+}
+
+// isTaken reports whether a node takes the output of one in it: a substitution, or a pipe into
+// more than a display.
+func isTaken(outer, node syntax.Node) bool {
+	switch outer := outer.(type) {
+	case *syntax.CmdSubst, *syntax.ProcSubst:
+		return true
+	case *syntax.BinaryCmd:
+		if outer.Op != syntax.Pipe && outer.Op != syntax.PipeAll || node != outer.X {
+			return false
+		}
+		call, ok := outer.Y.Cmd.(*syntax.CallExpr)
+		return !ok || len(call.Args) == 0 || !slices.Contains([]string{"tee", "cat", "tail", "head"}, call.Args[0].Lit())
+	}
+	return false
 }
 
 // known is a directory unless only running can tell which it is.

@@ -280,3 +280,48 @@ func TestUpkeep(t *testing.T) {
 	c.git(c.Root, "config", "--unset", "maintenance.auto")
 	packed("1")
 }
+
+// Work that is stacked upon a request is merged without that request, if it landed in another
+// form or was reverted.
+func TestMergeStacked(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]struct{ file, text, lands, f string }{
+		"squashed":            {"f", "one\nTWO\n", "git merge -q --squash stig/a-1 && git commit -qm squash", "one\nTWO\n"},
+		"merged":              {"f", "one\nTWO\n", "git merge -q --no-ff -m merge stig/a-1", "one\nTWO\n"},
+		"squashed, reverted":  {"g", "own\n", "git merge -q --squash stig/a-1 && git commit -qm squash && git revert --no-edit HEAD", "one\n"},
+		"merged and reverted": {"g", "own\n", "git merge -q --no-ff -m merge stig/a-1 && git revert --no-edit -m 1 HEAD", "one\n"},
+	} {
+		c := newClone(t)
+		lower := c.prepare("a-1")
+		c.put(lower.Dir, "f", "one\ntwo\n")
+		if _, err := lower.Commit(t.Context(), "a-1: lower", "mole"); err != nil {
+			t.Fatal(err)
+		}
+		c.git(c.Root, "branch", git.RequestBranch("stig/a-1"), "stig/a-1")
+		upper := c
+		upper.Onto = git.RequestBranch("stig/a-1")
+		tree := upper.prepare("a-2")
+		c.put(tree.Dir, step.file, step.text)
+		if _, err := tree.Commit(t.Context(), "a-2: upper", "mole"); err != nil {
+			t.Fatal(err)
+		}
+		land := exec.Command("sh", "-ec", step.lands+" && echo x >other && git add other && git commit -qm other && git branch -f stig/work")
+		land.Dir, land.Env = c.Root, c.Git.Env
+		if out, err := land.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, out)
+		}
+		tree = c.prepare("a-2")
+		tip, err := tree.Merge(t.Context())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if f := c.git(c.Root, "show", tip+":f"); f+"\n" != step.f {
+			t.Errorf("%s: f is %q", name, f)
+		}
+		if own := c.git(c.Root, "show", tip+":"+step.file); own+"\n" != step.text {
+			t.Errorf("%s: the work is %q", name, own)
+		}
+		c.git(c.Root, "merge-base", "--is-ancestor", "main", tip)
+	}
+}

@@ -367,11 +367,14 @@ func (l *loop) takenWorker(e signals.Exchange) string {
 }
 
 // treesOf returns the options of the work tree of a run: that of its worker, or of the worker
-// whose work a person took.
+// whose work a person took. Stacked work has the branch of a request for its results.
 func (l *loop) treesOf(r *Run) git.WorktreeOptions {
 	trees := *l.trees
 	if r.Taken != nil && r.Taken.Worker != "" {
 		trees.Worker = r.Taken.Worker
+	}
+	if r.upon.Number != 0 {
+		trees.Onto = git.RequestBranch(r.upon.Branch)
 	}
 	return trees
 }

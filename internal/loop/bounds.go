@@ -114,7 +114,14 @@ func (b Bounds) RunLimit(limit time.Duration, u Used) time.Duration {
 	return limit
 }
 
-// used returns what this loop has used.
+// used returns what this loop has used, in all projects that it works in.
 func (l *loop) used(runs []clone.Run, now time.Time) Used {
+	for _, other := range l.peers {
+		more, _, err := other.runs()
+		if err != nil {
+			other.once(err.Error())
+		}
+		runs = slices.Concat(runs, more)
+	}
 	return UsedBy(l.name, l.Crew, l.began, runs, now)
 }

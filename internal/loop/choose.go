@@ -33,9 +33,11 @@ const (
 type Candidate struct {
 	Issue string
 	Kind  Kind
-	Rank  int       // within its kind; for answers, by waiting time
-	Held  bool      // another worker has it
-	Until time.Time // not tried again before; zero for now
+	Rank  int // within its kind; for answers, by waiting time
+	// Priority is that of the issue. It decides between projects, which have ranks of their own.
+	Priority int
+	Held     bool      // another worker has it
+	Until    time.Time // not tried again before; zero for now
 }
 
 // Choose returns the candidates to try now, in order: neither held nor waiting. next is when
@@ -105,7 +107,7 @@ func (l *loop) would(ctx context.Context) error {
 		return err
 	}
 	l.done.Reason = "a dry run takes nothing"
-	l.done.Would = &Would{Issue: first.Issue, Title: record.Text(beads.Title), Why: first.Kind.why(), Command: l.Command, Worktree: l.root}
+	l.done.Would = &Would{Project: l.Project, Issue: first.Issue, Title: record.Text(beads.Title), Why: first.Kind.why(), Command: l.Command, Worktree: l.root}
 	if l.trees != nil {
 		l.done.Would.Worktree = l.trees.Dir
 		l.done.Would.Branch, l.done.Would.Onto = git.BranchOf(first.Issue, l.trees.Onto), l.trees.Onto

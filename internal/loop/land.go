@@ -48,7 +48,11 @@ func (l *loop) land(ctx context.Context, r *Run) (observation, error) {
 		return sawCriteriaChanged, nil
 	}
 	if r.tree != nil {
-		if _, err = l.receive(ctx, r); err == nil {
+		if err = l.findUpon(ctx, r); err == nil { // that request may have landed meanwhile
+			r.tree.GoOnto(l.treesOf(r).Onto)
+			_, err = l.receive(ctx, r)
+		}
+		if err == nil {
 			err = l.merge(ctx, r.tree)
 		}
 	}
@@ -86,7 +90,7 @@ func (l *loop) merge(ctx context.Context, tree *git.Worktree) error {
 // returns it; exit is its exit code, 0 if nothing ran; text is Markdown for the next pass.
 func (r *Run) refused(by, why string, exit int, text string) observation {
 	r.Refused, r.Why, r.exit, r.feedback = by, why, exit, text
-	if r.tree != nil {
+	if r.tree != nil && r.upon.Number == 0 {
 		from, _ := r.tree.Landing()
 		r.Onto = cmp.Or(from, r.tree.Tip)
 	}
@@ -131,7 +135,7 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 	}
 	defer func() { _ = remove(context.WithoutCancel(ctx)) }()
 	reason, done := l.reason(ctx, record, r)
-	gated, err := service.Gate(ctx, l.quiet(ctx, dir), r.Issue, service.CloseOptions{Reason: reason})
+	gated, err := service.Gate(ctx, l.quiet(ctx, dir), r.Issue, service.CloseOptions{Reason: reason, Stacked: r.upon.Number != 0})
 	if errors.Is(err, workspace.ErrNotRun) && r.takenAsDone() {
 		err = gated.Take(r.Taken.Word, r.Taken.By)
 	}

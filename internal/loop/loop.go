@@ -64,41 +64,16 @@ const mostFailures = 10
 // turn does one thing: a run, or waiting. After a failed turn (again) it first completes what
 // that left unfinished. began is the number of runs that had ended before the first turn.
 func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, again bool) (ended bool, err error) {
-	if again {
-		if err := l.recover(ctx); err != nil {
-			return false, err
-		}
-		if l.isEnough(began) {
-			return true, nil
-		}
-	}
-	ended, until, err := l.mayRun(ctx)
-	if err != nil || ended {
-		return ended, err
-	}
-	if !until.IsZero() {
-		l.wait(ctx, nil, until, nil)
+	p, err := l.scan(ctx, began, again)
+	switch {
+	case err != nil || p.ended:
+		return p.ended, err
+	case !p.until.IsZero():
+		wait(ctx, []*loop{l}, nil, p.until, nil)
 		return false, nil
 	}
-	l.synchronize(ctx)
-	asked, err := l.followBranch(ctx)
-	if err != nil {
-		return false, err
-	}
-	s, err := l.sense(ctx)
-	if err != nil {
-		return false, err
-	}
-	s.asked += asked
-	if len(s.order) > 0 {
-		if err := l.tryPlace(ctx, s.order[0].Issue); err != nil {
-			return true, err
-		}
-	}
-	ran, next, err := l.act(ctx, s)
-	if s.next.IsZero() || !next.IsZero() && next.Before(s.next) {
-		s.next = next
-	}
+	ran, next, err := l.act(ctx, p.sensed)
+	p.due(next)
 	switch {
 	case err != nil:
 		return false, err
@@ -107,12 +82,57 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 	case ran:
 		l.idle = false
 		return false, nil
-	case l.empty(s):
+	case l.empty(p.sensed):
 		return true, nil
 	}
-	l.sayIdle(s)
-	l.wait(ctx, changes, s.next, s.others)
+	l.sayIdle(p.sensed)
+	wait(ctx, []*loop{l}, changes, p.next, p.others)
 	return false, nil
+}
+
+// prospect is what a loop can do now.
+type prospect struct {
+	sensed
+	ended bool
+	until time.Time // it must not look for work before; zero for now
+}
+
+// due makes t the time of the next look, if it is earlier.
+func (s *sensed) due(t time.Time) {
+	if s.next.IsZero() || !t.IsZero() && t.Before(s.next) {
+		s.next = t
+	}
+}
+
+// scan finds what the loop can do now. After a failed turn (again) it first completes what that
+// left unfinished.
+func (l *loop) scan(ctx context.Context, began int, again bool) (p prospect, err error) {
+	if again {
+		if err := l.recover(ctx); err != nil {
+			return p, err
+		}
+		if l.isEnough(began) {
+			return prospect{ended: true}, nil
+		}
+	}
+	if p.ended, p.until, err = l.mayRun(ctx); err != nil || p.ended || !p.until.IsZero() {
+		return p, err
+	}
+	l.synchronize(ctx)
+	asked, err := l.followBranch(ctx)
+	if err != nil {
+		return p, err
+	}
+	if p.sensed, err = l.sense(ctx); err != nil {
+		return p, err
+	}
+	p.asked += asked
+	if len(p.order) > 0 {
+		err := l.tryPlace(ctx, p.order[0].Issue)
+		p.ended = err != nil
+		return p, err
+	}
+	return p, nil
 }
 
 // sayIdle reports once that the loop waits and for what, until it has something to do again.
@@ -382,11 +402,12 @@ func (l *loop) isDone() bool {
 	return err == nil && isClosed(record)
 }
 
-// wait returns when the store changes, the time is reached, or a person changes the actor's
-// state. Meanwhile it keeps giving signs of life. changes is nil if the store does not matter.
-// others are leases whose end also matters: the store of another work tree has changed then.
-func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Time, others []clone.Lease) {
-	l.rest()
+// wait returns when a store changes, the time is reached, or a person changes the state of an
+// actor. Meanwhile the loops keep giving signs of life. changes is nil if the stores do not matter.
+// others are leases in the project of the first loop whose end also matters: the store of another
+// work tree has changed then.
+func wait(ctx context.Context, loops []*loop, changes <-chan struct{}, until time.Time, others []clone.Lease) {
+	l := loops[0]
 	now := l.now()
 	most := l.Times.Sense
 	if left := until.Sub(now); !until.IsZero() && left < most {
@@ -396,7 +417,12 @@ func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Tim
 	defer end.Stop()
 	defer look.Stop()
 	defer sign.Stop()
-	was, quiet := l.state(now), false
+	var was []clone.State
+	for _, l := range loops {
+		l.rest()
+		was = append(was, l.state(now))
+	}
+	quiet := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -407,10 +433,16 @@ func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Tim
 			l.settle(ctx)
 			return
 		case <-sign.C:
-			_ = actors.SignOfLife(l.app, l.name, nil) // the next one may succeed
+			signAll(loops)
 		case <-look.C:
-			if now := l.now(); l.state(now) != was || !until.IsZero() && !until.After(now) {
+			now := l.now()
+			if !until.IsZero() && !until.After(now) {
 				return
+			}
+			for i, l := range loops {
+				if l.state(now) != was[i] {
+					return
+				}
 			}
 			if len(others) > 0 && l.isGone(others) {
 				l.settle(ctx)
@@ -418,10 +450,19 @@ func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Tim
 			}
 			if !quiet {
 				quiet = true
-				l.app.Cache.Drop()
+				for _, l := range loops {
+					l.app.Cache.Drop()
+				}
 				debug.FreeOSMemory() // waiting may take hours
 			}
 		}
+	}
+}
+
+// signAll gives a sign of life for each loop.
+func signAll(loops []*loop) {
+	for _, l := range loops {
+		_ = actors.SignOfLife(l.app, l.name, nil) // the next one may succeed
 	}
 }
 

@@ -41,6 +41,8 @@ type Request struct {
 	Jobs     int  // with BestOf: how many run at once; 0 for all
 
 	Bounds     Bounds
+	Project    string         // of a loop that works in several, the name of this one; "" for one project
+	TakesTurns bool           // with the loop before it, which works in another project: one run at a time
 	Crew       []string       // actors of all loops of this stig work; they share the limits on cost and tokens
 	Host       assistant.Host // runs its program instead of Command; "" for none
 	RunTimeout time.Duration  // 0 for the value in the actor's file
@@ -74,13 +76,14 @@ func (t Times) defaults() Times {
 
 // Event is something a loop reports while it runs.
 type Event struct {
-	At    time.Time
-	Actor string
-	Issue string     // "" for none
-	Title string     // of the issue
-	Event string     // EventClaimed, EventSaid, or the outcome of a run
-	Text  string     // the report; for an ended run, why it had that outcome, "" if obvious
-	Run   *clone.Run // the run that ended; nil for other events
+	At      time.Time
+	Actor   string
+	Project string     // of a loop that works in several; "" for one
+	Issue   string     // "" for none
+	Title   string     // of the issue
+	Event   string     // EventClaimed, EventSaid, or the outcome of a run
+	Text    string     // the report; for an ended run, why it had that outcome, "" if obvious
+	Run     *clone.Run // the run that ended; nil for other events
 }
 
 // Events that are not outcomes.
@@ -92,6 +95,7 @@ const (
 // Done is the result of Work.
 type Done struct {
 	Actor   string       `json:"actor"`
+	Project string       `json:"-"`
 	Reason  string       `json:"reason"` // why it ended
 	Runs    []actors.Run `json:"runs"`
 	DryRun  bool         `json:"dry_run"`
@@ -163,6 +167,9 @@ func (d *Done) summarize() {
 	if len(order) > 0 {
 		s.Next = append(s.Next, "stig morning")
 	}
+	if d.Project != "" && len(s.Next) > 0 {
+		s.Next = []string{"stig morning --all"}
+	}
 	d.Summary = s
 }
 
@@ -171,15 +178,19 @@ func Merge(all []*Done) *Done {
 	one := &Done{Runs: []actors.Run{}, Waiting: len(all) > 0}
 	var names, reasons []string
 	for _, d := range all {
-		names, reasons = append(names, d.Actor), append(reasons, d.Actor+": "+d.Reason)
-		one.Runs = append(one.Runs, d.Runs...)
+		who := d.Actor
+		if d.Project != "" {
+			who = d.Project
+		}
+		names, reasons = append(names, d.Actor), append(reasons, who+": "+d.Reason)
+		one.Runs, one.Project = append(one.Runs, d.Runs...), cmp.Or(one.Project, d.Project)
 		one.DryRun, one.Silent, one.Waiting = d.DryRun, one.Silent || d.Silent, one.Waiting && d.Waiting
 		one.Asked, one.lands, one.Would, one.Plan = max(one.Asked, d.Asked), cmp.Or(one.lands, d.lands), cmp.Or(one.Would, d.Would), cmp.Or(one.Plan, d.Plan)
 	}
 	if len(all) == 1 {
 		reasons = []string{all[0].Reason}
 	}
-	one.Actor, one.Reason = strings.Join(names, ", "), strings.Join(reasons, "\n")
+	one.Actor, one.Reason = strings.Join(slices.Compact(names), ", "), strings.Join(slices.Compact(reasons), "\n")
 	slices.SortStableFunc(one.Runs, func(a, b actors.Run) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Attempt, b.Attempt))
 	})
@@ -189,6 +200,7 @@ func Merge(all []*Done) *Done {
 
 // Would is what a dry run would take and run.
 type Would struct {
+	Project  string   `json:"project,omitempty"` // of several, whose issue it is
 	Issue    string   `json:"issue"`
 	Title    string   `json:"title"`
 	Why      string   `json:"why"`
@@ -231,6 +243,7 @@ type loop struct {
 	noticed map[string]bool      // reported once
 	heard   map[string]time.Time // issues of ended runs with their start: earlier inbox items are to be acknowledged
 
+	peers    []*loop // that take turns with it, in other projects
 	records  clone.RunLog
 	synced   time.Time // when it last asked the forge
 	inbox    inbox
@@ -251,32 +264,47 @@ func Work(ctx context.Context, a *workspace.Run, r Request) (*Done, error) {
 	return l.work(ctx)
 }
 
-// WorkAll is Work for several loops at once, one per actor. All are prepared before the first
-// begins. If one ends with an error, the others continue.
+// WorkAll is Work for several loops at once, one per actor and project. All are prepared before
+// the first begins. If one ends with an error, the others continue.
 func WorkAll(ctx context.Context, as []*workspace.Run, requests []Request) (*Done, error) {
-	var loops []*loop
+	var shifts []shift
+	var refused error
 	for i, a := range as {
 		l, err := newLoop(ctx, a, requests[i])
-		if err != nil {
+		switch r := requests[i]; {
+		case err != nil && r.Project == "":
 			return nil, err
+		case err != nil:
+			r.Tell(Event{At: a.Now(), Project: r.Project, Event: EventSaid, Text: notServed + err.Error()})
+			refused = cmp.Or(refused, err)
+		case r.TakesTurns && len(shifts) > 0:
+			last := &shifts[len(shifts)-1]
+			*last = append(*last, l)
+		default:
+			shifts = append(shifts, shift{l})
 		}
-		if l.DryRun {
-			return l.work(ctx) // the others would do the same
-		}
-		loops = append(loops, l)
 	}
-	ended, errs := make([]*Done, len(loops)), make([]error, len(loops))
+	if len(shifts) == 0 {
+		return nil, refused
+	}
+	if requests[0].DryRun {
+		return shifts[0].would(ctx) // the others would do the same
+	}
+	ended, errs := make([][]*Done, len(shifts)), make([]error, len(shifts))
 	var all sync.WaitGroup
-	for i, l := range loops {
+	for i, s := range shifts {
 		all.Go(func() {
-			if ended[i], errs[i] = l.work(ctx); errs[i] != nil && ctx.Err() == nil && len(loops) > 1 {
-				l.tell("", "ended: %v", errs[i])
+			if ended[i], errs[i] = s.work(ctx); errs[i] != nil && ctx.Err() == nil && len(shifts) > 1 {
+				s[0].tell("", "ended: %v", errs[i])
 			}
 		})
 	}
 	all.Wait()
-	return Merge(slices.DeleteFunc(ended, func(d *Done) bool { return d == nil })), errors.Join(errs...)
+	return Merge(slices.Concat(ended...)), errors.Join(errs...)
 }
+
+// notServed begins the news that a loop of several projects cannot work in one.
+const notServed = "not served: "
 
 // newLoop prepares a loop. It writes nothing.
 func newLoop(ctx context.Context, a *workspace.Run, r Request) (*loop, error) {
@@ -294,47 +322,78 @@ func newLoop(ctx context.Context, a *workspace.Run, r Request) (*loop, error) {
 
 // work runs a prepared loop.
 func (l *loop) work(ctx context.Context) (*Done, error) {
-	l.done = Done{Actor: l.name, Runs: []actors.Run{}, DryRun: l.DryRun, lands: l.landCommand()}
-	l.done.summarize()
+	l.clear()
 	if l.DryRun {
 		return &l.done, l.would(ctx)
 	}
-	var err error
-	l.alone, err = l.place.LockLoop(l.name)
+	release, err := l.start()
+	defer release()
 	if err != nil {
-		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop is working as %s in this clone", l.name), Hint: "give another name with --actor, or end that loop", Err: err}
+		return nil, err
 	}
-	defer func() { _ = l.alone() }()
+	if err = l.makeReady(ctx); err == nil {
+		err = l.run(ctx)
+	}
+	return l.finish(ctx, err)
+}
+
+// clear begins the result of the loop.
+func (l *loop) clear() {
+	l.done = Done{Actor: l.name, Project: l.Project, Runs: []actors.Run{}, DryRun: l.DryRun, lands: l.landCommand()}
+	l.done.summarize()
+}
+
+// start locks what only one loop may use, and records the start. release is to be called in any
+// case.
+func (l *loop) start() (release func(), err error) {
+	var held []func() error
+	release = func() {
+		for _, free := range held {
+			_ = free()
+		}
+	}
+	if l.alone, err = l.place.LockLoop(l.name); err != nil {
+		return release, worksAs(l.name, err)
+	}
+	held = append(held, func() error { return l.alone() }) // which a new name replaces
 	if l.BestOf > 0 {
 		for _, name := range l.Crew {
 			free, err := l.place.LockLoop(name)
 			if err != nil {
-				return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop is working as %s in this clone", name), Hint: "give another name with --actor, or end that loop", Err: err}
+				return release, worksAs(name, err)
 			}
-			defer func() { _ = free() }()
+			held = append(held, free)
 		}
 	}
 	if l.trees == nil {
-		only, err := l.place.LockLoop(inPlace + l.place.Worktree)
+		free, err := l.place.LockLoop(inPlace + l.place.Worktree)
 		if err != nil {
-			return nil, &fault.Error{Code: fault.Conflict, Reason: "another loop is working in this directory", Hint: "without git, or with worktree: false, only one loop can work at a time", Err: err}
+			return release, &fault.Error{Code: fault.Conflict, Reason: "another loop is working in this directory", Hint: "without git, or with worktree: false, only one loop can work at a time", Err: err}
 		}
-		defer func() { _ = only() }()
+		held = append(held, free)
 	}
-	if err := l.begin(); err != nil {
-		return nil, err
+	return release, l.begin()
+}
+
+// worksAs returns the error for a name that another loop has.
+func worksAs(name string, err error) error {
+	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop is working as %s in this clone", name), Hint: "give another name with --actor, or end that loop", Err: err}
+}
+
+// makeReady completes what a killed loop left, and prepares the branch for results.
+func (l *loop) makeReady(ctx context.Context) error {
+	if err := l.beginBranch(ctx); err != nil {
+		return err
 	}
-	err = l.beginBranch(ctx)
-	if err == nil {
-		err = l.recover(ctx)
+	if err := l.recover(ctx); err != nil {
+		return err
 	}
-	if err == nil {
-		l.tidy(ctx)
-		err = l.trySubject(ctx)
-	}
-	if err == nil {
-		err = l.run(ctx)
-	}
+	l.tidy(ctx)
+	return l.trySubject(ctx)
+}
+
+// finish records the end of the loop; err is why it ended, if it failed.
+func (l *loop) finish(ctx context.Context, err error) (*Done, error) {
 	l.acknowledgeLast(context.WithoutCancel(ctx))
 	l.takeName(context.WithoutCancel(ctx))
 	why := l.done.Reason
@@ -462,7 +521,7 @@ func (l *loop) tell(issue, format string, args ...any) {
 
 // event reports an event with actor, time and the issue's title.
 func (l *loop) event(e Event) {
-	e.At, e.Actor, e.Title = l.now(), l.name, l.known[e.Issue].title
+	e.At, e.Actor, e.Project, e.Title = l.now(), l.name, l.Project, l.known[e.Issue].title
 	l.Tell(e)
 }
 

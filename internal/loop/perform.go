@@ -262,8 +262,14 @@ func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 // findWorktree finds the work tree of a run, removes what others left there, and runs the
 // setup. It reports whether the tree is fresh: it contains no work.
 func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error) {
+	if err = l.findUpon(ctx, r); err != nil {
+		return false, err
+	}
 	if r.tree, err = git.PrepareWorktree(ctx, l.treesOf(r), r.Issue); err != nil {
 		return false, err
+	}
+	if r.upon.Number != 0 {
+		l.tell(r.Issue, "its work goes on upon request #%d, branch %s", r.upon.Number, r.upon.Branch)
 	}
 	if r.Holder == "" { // otherwise others use theirs
 		if err := l.retire(ctx, r.Issue, func(branch string) bool { return branch != r.tree.Branch }); err != nil {

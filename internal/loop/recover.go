@@ -136,7 +136,9 @@ func (l *loop) reclaim(ctx context.Context, r *Run) (bool, error) {
 // of the run is kept.
 func (l *loop) furnishAgain(ctx context.Context, r *Run) (_ observation, err error) {
 	if l.trees != nil && r.Issue != "" && r.Cause != string(clone.OutcomeLost) && (r.Branch != "" || r.Step != stepClaimed) {
-		r.tree, err = git.PrepareWorktree(ctx, l.treesOf(r), r.Issue)
+		if err = l.findUpon(ctx, r); err == nil {
+			r.tree, err = git.PrepareWorktree(ctx, l.treesOf(r), r.Issue)
+		}
 	}
 	return sawReady, err
 }

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/clone"
+	"stig/internal/fault"
 	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/service/night"
@@ -136,6 +138,49 @@ func (l *loop) catchUp(ctx context.Context, r *Run) (changed bool, err error) {
 	return changed, err
 }
 
+// findUpon finds the request that the work of a run is stacked upon, and fetches its branch.
+func (l *loop) findUpon(ctx context.Context, r *Run) error {
+	r.upon = signals.Review{}
+	if !l.byReview() || !l.app.Config.Stack {
+		return nil
+	}
+	on, err := l.lowerOf(r.Issue)
+	if err != nil || on == "" {
+		return err
+	}
+	lower, err := l.reviewOf(on)
+	if err != nil {
+		return err
+	}
+	site, err := night.OpenSite(ctx, l.fresh(ctx, ""))
+	if err != nil {
+		return err
+	}
+	copied, err := site.FetchRequest(ctx, lower.Branch, lower)
+	if err == nil && copied == "" {
+		err = &fault.Error{Code: fault.Conflict, ID: on, Reason: fmt.Sprintf("branch %s of request #%d is not on the forge", lower.Branch, lower.Number), Hint: "restore it there, or close the request"}
+	}
+	r.upon = lower
+	return err
+}
+
+// lowerOf returns the issue in review that work on an issue is stacked upon; "" for none.
+func (l *loop) lowerOf(issue string) (id string, err error) {
+	file, err := l.store.Snapshot()
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	at, there := file.Index(issue)
+	if !there {
+		return "", nil
+	}
+	if u, stacked := dag.New(file).Upon(at); stacked {
+		id = file.At(u.On).ID
+	}
+	return id, nil
+}
+
 // reviewOf returns the request of an issue; the zero value for none.
 func (l *loop) reviewOf(issue string) (signals.Review, error) {
 	record, err := l.recordOf(issue)
@@ -206,7 +251,7 @@ func (l *loop) send(ctx context.Context, r *Run, record *beads.Record, gated *se
 	was, _ := signals.LastReview(doc)
 	_, tip := r.tree.Landing()
 	next, err := site.Publish(ctx, night.ReviewWork{
-		Issue: r.Issue, Title: record.Text(beads.Title), Body: l.requestBody(ctx, r, record, gated, site.Default), Branch: r.Branch, Commit: tip, Was: was,
+		Issue: r.Issue, Title: record.Text(beads.Title), Body: l.requestBody(ctx, r, record, gated, cmp.Or(r.upon.Branch, site.Default)), Branch: r.Branch, Commit: tip, Was: was, Upon: r.upon.Branch,
 	})
 	if err != nil || next.Number == 0 {
 		return false, err
@@ -231,6 +276,9 @@ func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, ga
 		if body = strings.TrimSpace(body); body != "" {
 			text.WriteString("## " + heading + "\n\n" + body + "\n\n")
 		}
+	}
+	if r.upon.Number != 0 {
+		fmt.Fprintf(&text, "Stacked upon #%d: review that first. Once it is merged, this request goes to the default branch.\n\n", r.upon.Number)
 	}
 	section("What and why", record.Text(beads.Description))
 	doc := notes.Parse(record.Text(beads.Notes))

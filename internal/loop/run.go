@@ -12,6 +12,7 @@ import (
 	"stig/internal/git"
 	"stig/internal/visible"
 	"stig/internal/workspace"
+	"stig/signals"
 )
 
 // Run is one run of a worker, with or without an issue. Its record has what another loop needs
@@ -22,6 +23,7 @@ type Run struct {
 	state    State
 	outcome  clone.Outcome       // as far as known
 	tree     *git.Worktree       // nil in place
+	upon     signals.Review      // the request that its work is stacked upon; zero for none
 	prompt   string              // standard input of the command
 	found    []string            // what others or this actor left of the issue before, one per line
 	lack     string              // what the criteria read and the work tree does not have; "" for nothing

@@ -219,6 +219,9 @@ func (p *picker) advise(list []Candidate) error {
 // on it. ok is false if a person has to be asked first.
 func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool) {
 	c = Candidate{Issue: id, Kind: kind, Rank: rank, Held: p.held[id]}
+	if at, ok := p.file.Index(id); ok {
+		c.Priority = p.file.At(at).Priority
+	}
 	_, ran := p.own[id]
 	past := p.sensed.past[id]
 	if c.Until = p.until(past); c.Until.Before(p.fresh[id]) {

@@ -87,7 +87,7 @@ func List(configured map[string]Setting, store beads.Place) (list []Project) {
 }
 
 // Around returns the project of a store, and all others that List names, each once. Its own name
-// is the configured one, or else that of its directory.
+// is the configured one, or else that of its directory, with the parent if another has that name.
 func Around(configured map[string]Setting, store beads.Place) (here Project, others []Project) {
 	dir := git.RealPath(filepath.Dir(store.Dir))
 	here = Project{filepath.Base(dir), Setting{Path: dir}}
@@ -100,6 +100,9 @@ func Around(configured map[string]Setting, store beads.Place) (here Project, oth
 		case !slices.Contains(seen, repository):
 			seen, others = append(seen, repository), append(others, p)
 		}
+	}
+	if slices.ContainsFunc(others, func(p Project) bool { return p.Name == here.Name }) {
+		here.Name = filepath.Base(filepath.Dir(dir)) + "/" + here.Name
 	}
 	return here, others
 }

@@ -437,7 +437,7 @@ func (g *PendingClose) Close(ctx context.Context) (*checkpoint.Closed, error) {
 		return g.candidate.Closed(c.Reason), nil
 	}
 	closing := c.closing
-	closing.Evidence, closing.Edited = g.run.Verdict, g.run.Edited
+	closing.Evidence, closing.Edited, closing.Stacked = g.run.Verdict, g.run.Edited, false
 	if g.waiver != nil {
 		closing.Evidence = g.waiver
 	}

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"stig/internal/beads"
+	"stig/internal/fault"
 	"stig/internal/gate"
 	"stig/internal/git"
 	"stig/internal/project"
@@ -59,48 +62,103 @@ type Unread struct {
 	Why     string `json:"why"`
 }
 
+// Projects returns a run in this project and in each configured one, each with its name, and the
+// projects that are not on this machine. The error is that of this project.
+func (a *Run) Projects(ctx context.Context) (runs []*Run, unread []Unread, err error) {
+	store, err := a.DiscoverToRead()
+	if err != nil {
+		return nil, nil, err
+	}
+	here, others := project.Around(a.Config.Projects, store.Place())
+	a.Project, a.Alone = here.Name, len(others) == 0
+	runs = []*Run{a}
+	for _, p := range others {
+		in := a.inProject(ctx, p)
+		if err := project.Here(p.Path); err != nil {
+			unread = append(unread, in.unread(err.Error()))
+		} else {
+			runs = append(runs, in)
+		}
+	}
+	return runs, unread, nil
+}
+
 // Everywhere calls read with a run in this project and in each configured one, and returns the
 // projects of which anything could not be read. The error is that of this project. Runs in other
 // projects write nothing there, and their warnings name the project.
 func (a *Run) Everywhere(ctx context.Context, read func(in *Run) error) (unread []Unread, err error) {
+	runs, unread, err := a.Projects(ctx)
+	for _, in := range runs {
+		in.ReadOnly = in != a
+		switch err := read(in); {
+		case err != nil && in == a:
+			return nil, err
+		case err != nil:
+			in.damage = Classify(err).Message
+		}
+		if in.damage != "" {
+			unread = append(unread, in.unread(in.damage))
+		}
+	}
+	slices.SortFunc(unread, func(a, b Unread) int { return strings.Compare(a.Project, b.Project) })
+	return unread, err
+}
+
+// InProject returns a run in a configured project, to write there; nil if none has that name. An
+// error says that the project is not on this machine.
+func (a *Run) InProject(ctx context.Context, name string) (*Run, error) {
 	store, err := a.DiscoverToRead()
 	if err != nil {
 		return nil, err
 	}
 	here, others := project.Around(a.Config.Projects, store.Place())
-	a.Project, a.Alone = here.Name, len(others) == 0
-	for i, p := range append([]project.Project{here}, others...) {
-		in := a
-		if i > 0 {
-			in = a.inProject(ctx, p)
-			err = project.Here(p.Path)
+	a.Project = here.Name
+	for _, p := range others {
+		if p.Name != name {
+			continue
 		}
-		if err == nil {
-			err = read(in)
+		in := a.inProject(ctx, p)
+		if err := project.Here(p.Path); err != nil {
+			return nil, in.Located(err)
 		}
-		switch {
-		case err != nil && i == 0:
-			return nil, err
-		case err != nil:
-			in.damage = Classify(err).Message
-		}
-		if err = nil; in.damage != "" {
-			why := strings.ReplaceAll(in.damage, git.RealPath(p.Path)+string(filepath.Separator), "")
-			unread = append(unread, Unread{p.Name, cmp.Or(in.Dir, "."), visible.OneLine(why)})
-		}
+		return in, nil
 	}
-	return unread, nil
+	return nil, nil
 }
 
-// inProject returns a run in another project, to read it.
+// Located returns an error in another project as one that names the project and its directory.
+func (a *Run) Located(err error) error {
+	if err == nil {
+		return nil
+	}
+	f := Classify(err)
+	code := fault.Store
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		code = e.Code
+	}
+	return &fault.Error{Code: code, Reason: fmt.Sprintf("project %s (%s): %s", a.Project, a.Dir, a.unread(f.Message).Why),
+		Hint: strings.ReplaceAll(f.Hint, "stig ", "stig -C "+visible.Quoted(a.Dir)+" "), Err: err}
+}
+
+// unread returns the project of a run as one that cannot be read. Paths in why are cut to those in
+// the project.
+func (a *Run) unread(why string) Unread {
+	why = strings.ReplaceAll(why, git.RealPath(cmp.Or(a.Dir, "."))+string(filepath.Separator), "")
+	return Unread{a.Project, cmp.Or(a.Dir, "."), visible.OneLine(why)}
+}
+
+// inProject returns a run in another project.
 func (a *Run) inProject(ctx context.Context, p project.Project) *Run {
 	in := a.Fresh(ctx, a.Running)
-	in.Project, in.Dir, in.Store, in.Cache, in.ReadOnly = p.Name, nearest(p.Path), "", nil, true
+	in.Project, in.Dir, in.Store, in.Cache = p.Name, nearest(p.Path), "", nil
 	in.Getenv = func(name string) string {
-		if name == "BEADS_DIR" { // it is that of this project
+		if name == beadsDir {
 			return ""
 		}
 		return a.Getenv(name)
+	}
+	in.Env = func() []string {
+		return slices.DeleteFunc(slices.Clone(a.Env()), func(v string) bool { return strings.HasPrefix(v, beadsDir+"=") })
 	}
 	in.Say = func(l Level, text string) {
 		if l == Warning && in.damage == "" {
@@ -109,6 +167,9 @@ func (a *Run) inProject(ctx context.Context, p project.Project) *Run {
 	}
 	return in
 }
+
+// beadsDir is a variable that names the store of this project.
+const beadsDir = "BEADS_DIR"
 
 // nearest returns a path relative to the working directory if that is shorter.
 func nearest(path string) string {

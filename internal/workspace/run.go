@@ -276,8 +276,8 @@ type Run struct {
 	Running string          // the name of the command
 	Journal *journal        // of this run's edits; nil before a store is opened
 
-	Project  string // its name, in Everywhere
-	Alone    bool   // Everywhere found no other project
+	Project  string // its name, of Projects
+	Alone    bool   // Projects found no other
 	ReadOnly bool   // in another project: nothing is written there, live state included
 	damage   string // what of the store cannot be read; "" for nothing, or if it was not read
 
@@ -299,6 +299,7 @@ func (a *Run) Fresh(ctx context.Context, command string) *Run {
 		Say: a.Say, Progress: a.Progress, Terminal: a.Terminal,
 		Ctx: ctx, Running: command,
 		CacheDir: a.CacheDir, servers: a.OnServers(),
+		Project: a.Project, ReadOnly: a.ReadOnly,
 		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Cache: a.Cache, Ancestors: a.Ancestors, Inbox: a.Inbox, Foreign: a.Foreign,
 	}
 }

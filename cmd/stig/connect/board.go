@@ -21,6 +21,7 @@ type boardOptions struct {
 	addr                  string
 	names                 []string
 	open, readOnly, write bool
+	all                   bool
 	phone                 bool
 }
 
@@ -37,7 +38,9 @@ func BoardCommand(a *cli.App) *cobra.Command {
 			"machine can reach the board, unless --addr names another address: then the board is\n" +
 			"read-only, or with --write accepts answers and comments, unencrypted. Interrupt to end it.\n\n" +
 			"--phone serves at this machine's address on the local network, over HTTPS with a new\n" +
-			"certificate, and prints the address as a QR code. Telephones can answer and comment.",
+			"certificate, and prints the address as a QR code. Telephones can answer and comment.\n\n" +
+			"--all also shows what waits in the projects of the configuration, with the command that\n" +
+			"answers there.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig board --open\n  stig board --addr 127.0.0.1:8080 --read-only\n  stig board --phone",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serveBoard(cmd.Context(), a, o) },
@@ -47,6 +50,7 @@ func BoardCommand(a *cli.App) *cobra.Command {
 	flags.StringArrayVar(&o.names, "host", nil, "also answer to the host `NAME`; with --phone, print it")
 	flags.BoolVar(&o.phone, "phone", false, "let telephones on the local network answer questions")
 	flags.BoolVar(&o.open, "open", false, "open it in the browser")
+	flags.BoolVar(&o.all, "all", false, "also show what waits in other projects")
 	flags.BoolVar(&o.readOnly, "read-only", false, "show only; write nothing")
 	flags.BoolVar(&o.write, "write", false, "accept answers and comments from other machines")
 	flags.StringVar(&a.Actor, "actor", "", "act as `NAME`")
@@ -75,7 +79,7 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 	}
 	first := true
 	b := board.New(board.Options{
-		Run: a.Run, Names: o.names, Write: !o.readOnly && (at.local || at.secure() || o.write), Local: at.local && !o.readOnly,
+		Run: a.Run, All: o.all, Names: o.names, Write: !o.readOnly && (at.local || at.secure() || o.write), Local: at.local && !o.readOnly,
 		Invite: func(path string) {
 			url := at.base + path
 			switch {

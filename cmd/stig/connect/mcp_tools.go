@@ -41,7 +41,8 @@ func tools() []tool {
 		about:  "Claim an issue before you work on it: it becomes yours and in progress. Refused if somebody else holds it or a question on it is unanswered. Without an id, the first issue that you can take.",
 		params: []param{{"id", text, "issue to take", false}},
 		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"title", text, "", false}, {"assignee", text, "", false}, {"status", text, "", false},
-			{"changed", boolean, "false: it was yours already", false}, {"until", text, "when the claim ends unless you write to the issue", false}}), answer: claimTool,
+			{"changed", boolean, "false: it was yours already", false}, {"until", text, "when the claim ends unless you write to the issue", false},
+			{"upon", text, "the request for review that work on it is stacked upon, and the branch to begin at", false}}), answer: claimTool,
 	}, {
 		name: "checkpoint", title: "Leave the state of an issue", effect: writes,
 		about: "Leave the state of an issue for whoever comes next: signals, and the parts of the state estimate. " +

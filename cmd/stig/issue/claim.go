@@ -83,6 +83,9 @@ func printHolder(a *cli.App, kind string, claimed *checkpoint.Claimed) error {
 	default:
 		text += "nobody holds it, nothing changed"
 	}
+	if claimed.Upon != "" {
+		text += "\n  " + visible.OneLine(claimed.Upon)
+	}
 	if kind == "claim" && !a.Quiet {
 		text += "\nnext: stig orient " + visible.Quoted(claimed.ID)
 	}

@@ -34,7 +34,10 @@ func addCommand(a *cli.App) *cobra.Command {
 			"The message is the first line; further lines go before the body. --field sets the other\n" +
 			"fields by name, and may be repeated; code, traceback and result become a fenced block. With\n" +
 			"--from, each line of a file is a JSON object with issue, type, content, summary and body, and\n" +
-			"all are left or none.",
+			"all are left or none.\n\n" +
+			"--to PROJECT:NAME leaves it in a project of the configuration. If NAME is an issue there, the\n" +
+			"trace is left on that issue, and says that it comes from ID here. Otherwise NAME is an actor\n" +
+			"or a role there, and ID is an issue there.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.from != "" {
 				return cli.Takes(0, 0, "nothing besides --from")(cmd, args)
@@ -43,7 +46,8 @@ func addCommand(a *cli.App) *cobra.Command {
 		},
 		Example: "  stig trace add demo-1 finding -m 'the office publishes a month at a time' --field url=https://example.org/tides\n" +
 			"  go test ./... 2>&1 | tail -20 | stig trace add demo-1 error -m 'go test' --field traceback=-\n" +
-			"  stig trace add demo-1 request --to network -m 'is the gauge reachable from outside?'",
+			"  stig trace add demo-1 request --to network -m 'is the gauge reachable from outside?'\n" +
+			"  stig trace add demo-1 finding --to api:api-7 -m 'the token lasts an hour, not a day'",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			var draft cli.Draft
 			if f.from != "" {
@@ -67,7 +71,7 @@ func addCommand(a *cli.App) *cobra.Command {
 	flags.StringVarP(&f.text.Message, "message", "m", "", "the first line, as `TEXT`")
 	flags.StringVar(&f.body, "body", "", "read the body from `FILE` (- for standard input)")
 	flags.StringArrayVar(&f.fields, "field", nil, "a field as `NAME=VALUE`; NAME=- reads it from standard input")
-	flags.StringSliceVar(&f.to, "to", nil, "address it to `WHOM`: an actor, a role, @all, @people, @agents")
+	flags.StringSliceVar(&f.to, "to", nil, "address it to `WHOM`: an actor, a role, @all, @people, @agents, or PROJECT:NAME")
 	flags.StringVar(&f.re, "re", "", "the `TRACE` that it answers")
 	flags.StringVar(&f.from, "from", "", "read traces from `FILE`, one JSON object a line (- for standard input)")
 	a.Writes(cmd, &r.DryRun)

@@ -21,6 +21,9 @@ func printNames(a *cli.App, added *traces.Added) error {
 		line := one.ID
 		if !a.Quiet {
 			line = fmt.Sprintf("%s: %s on %s", one.ID, one.Type, one.Issue)
+			if added.Project != "" {
+				line += " of project " + added.Project
+			}
 			if one.There {
 				line += ", left before"
 			}

@@ -23,6 +23,7 @@ import (
 	"stig/internal/clone"
 	"stig/internal/git"
 	"stig/internal/loop"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
@@ -45,6 +46,9 @@ func WorkCommand(a *cli.App) *cobra.Command {
 			"CMD, the command of the actor's file runs. If nothing is ready, the loop waits. Limits count\n" +
 			"the runs of 24 hours, also over restarts; 0 is no limit. Exit codes: 0 a limit, or nothing\n" +
 			"left; 6 only questions left, or the worker is paused; 1 two runs in a row left nothing.\n\n" +
+			"With --all, one loop serves this repository and those that projects names in the configuration.\n" +
+			"It takes the best ready issue of all of them; each run uses the clone, the configuration and\n" +
+			"the trust of its project. The limits are shared.\n\n" +
 			"With --best-of N, N workers run on one issue in parallel, on branches stig/ID-NAME-1 and so\n" +
 			"on. The first work that passes lands, and the other runs are stopped. If none passes, a\n" +
 			"person is asked one question with all diffs.",
@@ -74,6 +78,7 @@ func WorkCommand(a *cli.App) *cobra.Command {
 	flags.StringArrayVar(&r.Roles, "role", nil, "only issues with one of these `LABEL`s (default the actor's roles)")
 	flags.StringVar(&r.Epic, "epic", "", "only issues within the epic `ID`")
 	flags.BoolVar(&r.Once, "once", false, "end after one run")
+	flags.BoolVar(&w.all, "all", false, "work in all projects of the configuration, one run at a time")
 	flags.BoolVar(&r.UntilEmpty, "until-empty", false, "end when nothing is left to do")
 	flags.IntVar(&r.BestOf, "best-of", 0, "run `N` workers on one issue in parallel; land the first that passes")
 	flags.BoolVar(&r.Smallest, "smallest", false, "with --best-of, wait for all and land the work with the fewest changed lines")
@@ -93,6 +98,9 @@ func WorkCommand(a *cli.App) *cobra.Command {
 	flags.BoolVar(&r.Plan, "plan", false, "print the criteria of all issues that can be taken, the command, limits and trust; write nothing")
 	cli.Filters(cmd, "role", "epic")
 	a.Acts(cmd)
+	for _, one := range []string{"epic", "best-of", "plan"} {
+		cli.Exclude(cmd, "all", one)
+	}
 	return cmd
 }
 
@@ -106,7 +114,8 @@ const mostLoops = 32
 type work struct {
 	loop.Request
 	counts  map[assistant.Host]*string // how many loops of each assistant to run; "" for none
-	unknown string                     // what to do after a run without a known cost
+	all     bool
+	unknown string // what to do after a run without a known cost
 }
 
 // run runs the loops and prints their events as they happen. As JSON, each event is an object
@@ -123,6 +132,12 @@ func (w *work) run(ctx context.Context, a *cli.App) error {
 	apps, requests, err := w.loops(a)
 	if err != nil {
 		return err
+	}
+	var unread []workspace.Unread
+	if w.all {
+		if apps, requests, unread, err = w.inProjects(ctx, a, apps, requests); err != nil {
+			return err
+		}
 	}
 	if !r.DryRun && a.Asks() {
 		if err := askTrust(ctx, a, apps[0], requests[0]); err != nil {
@@ -142,6 +157,9 @@ func (w *work) run(ctx context.Context, a *cli.App) error {
 				_ = a.Print(eventLine(e))
 			}
 		}
+	}
+	for _, u := range unread {
+		requests[0].Tell(loop.Event{At: a.Now(), Project: u.Project, Event: loop.EventSaid, Text: "not served: " + u.Why})
 	}
 	done, err := loop.WorkAll(ctx, apps, requests)
 	if done == nil || len(done.Runs) == 0 && err != nil {
@@ -231,6 +249,31 @@ func (w *work) loops(a *cli.App) (apps []*workspace.Run, requests []loop.Request
 		requests[i].Crew = crew
 	}
 	return apps, requests, nil
+}
+
+// inProjects returns a run and a request for each loop in each project, and the projects that are
+// not here. The loops of one actor take turns.
+func (w *work) inProjects(ctx context.Context, a *cli.App, apps []*workspace.Run, requests []loop.Request) (in []*workspace.Run, all []loop.Request, unread []workspace.Unread, err error) {
+	if at := slices.IndexFunc(w.Filter, func(word string) bool { return !strings.Contains(word, "=") || strings.HasPrefix(word, "parent=") }); at >= 0 {
+		return nil, nil, nil, workspace.Usage(fmt.Sprintf("--all: takes filters such as label=docs; found %q, which is in one project", w.Filter[at]), "type stig -C DIRECTORY work "+visible.Quoted(w.Filter[at]))
+	}
+	if len(w.Command) > 0 { // a relative path starts here
+		if w.Command, _, err = a.Program(w.Command); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	for i, app := range apps {
+		var runs []*workspace.Run
+		if runs, unread, err = app.Projects(ctx); err != nil {
+			return nil, nil, nil, err
+		}
+		for k, run := range runs {
+			request := requests[i]
+			request.Command, request.Project, request.TakesTurns = w.Command, run.Project, k > 0
+			in, all = append(in, run), append(all, request)
+		}
+	}
+	return in, all, unread, nil
 }
 
 func isNumber(word string) bool {

@@ -17,7 +17,12 @@ const mostTitle = 40
 // eventLine formats an event as a line: when, who, which issue, what, how long it took, what it
 // cost, why.
 func eventLine(e loop.Event) string {
-	text := e.At.UTC().Format("15:04:05Z") + " " + visible.OneLine(e.Actor)
+	text := e.At.UTC().Format("15:04:05Z")
+	for _, name := range []string{e.Project, e.Actor} {
+		if name != "" {
+			text += " " + visible.OneLine(name)
+		}
+	}
 	if e.Issue != "" {
 		text += " " + visible.OneLine(e.Issue)
 		if e.Title != "" {
@@ -55,14 +60,15 @@ func ran(r actors.Run) (text string) {
 // eventJSON returns an event as JSON.
 func eventJSON(e loop.Event) any {
 	data := struct {
-		At    time.Time   `json:"at"`
-		Actor string      `json:"actor"`
-		Issue string      `json:"issue"`
-		Title string      `json:"title"`
-		Event string      `json:"event"`
-		Text  string      `json:"text"`
-		Run   *actors.Run `json:"run,omitempty"`
-	}{At: e.At, Actor: e.Actor, Issue: e.Issue, Title: e.Title, Event: e.Event, Text: e.Text}
+		At      time.Time   `json:"at"`
+		Actor   string      `json:"actor"`
+		Project string      `json:"project,omitempty"`
+		Issue   string      `json:"issue"`
+		Title   string      `json:"title"`
+		Event   string      `json:"event"`
+		Text    string      `json:"text"`
+		Run     *actors.Run `json:"run,omitempty"`
+	}{At: e.At, Actor: e.Actor, Project: e.Project, Issue: e.Issue, Title: e.Title, Event: e.Event, Text: e.Text}
 	if e.Run != nil {
 		one := actors.RunOf(*e.Run)
 		data.Run = &one
@@ -114,7 +120,11 @@ func idsText(ids []string) string {
 
 func wouldText(w *loop.Would) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "would take %s: %s (%s)\n", visible.OneLine(w.Issue), workspace.Visible(visible.OneLine(w.Title)), w.Why)
+	of := ""
+	if w.Project != "" {
+		of = ", in project " + visible.OneLine(w.Project)
+	}
+	fmt.Fprintf(&text, "would take %s: %s (%s%s)\n", visible.OneLine(w.Issue), workspace.Visible(visible.OneLine(w.Title)), w.Why, of)
 	fmt.Fprintf(&text, "would run %s\n", workspace.Visible(strings.Join(quoted(w.Command), " ")))
 	fmt.Fprintf(&text, "  in %s", workspace.Shortest(w.Worktree))
 	if w.Branch != "" {

@@ -45,6 +45,15 @@ type Everywhere struct {
 	Waits      []Decision         `json:"waits"` // oldest first; those of unknown age are the first
 	Projects   []ProjectNight     `json:"projects"`
 	Unreadable []workspace.Unread `json:"unreadable"`
+
+	here string // this project
+}
+
+// Others returns what waits in other projects than this one.
+func (e Everywhere) Others() Everywhere {
+	e.Waits = slices.DeleteFunc(slices.Clone(e.Waits), func(d Decision) bool { return d.Project == e.here })
+	e.Unreadable = slices.DeleteFunc(slices.Clone(e.Unreadable), func(u workspace.Unread) bool { return u.Project == e.here })
+	return e
 }
 
 // ReadEverywhere reads the mornings of all projects. since is that of ReadMorning.
@@ -60,7 +69,7 @@ func ReadEverywhere(ctx context.Context, a *workspace.Run, since string) (*Every
 		all.Projects = append(all.Projects, ProjectNight{in.Project, cmp.Or(in.Dir, "."), m.Since, len(m.Done), len(waits), m.Cost.Runs, m.Cost.Text})
 		return nil
 	})
-	all.Unreadable = append(all.Unreadable, unread...)
+	all.Unreadable, all.here = append(all.Unreadable, unread...), a.Project
 	slices.SortStableFunc(all.Waits, func(a, b Decision) int {
 		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.Project, b.Project))
 	})

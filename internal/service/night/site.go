@@ -147,21 +147,26 @@ type ReviewWork struct {
 	Branch             string
 	Commit             string
 	Was                signals.Review // the last request of the issue
+	Upon               string         // the branch of the request that it is stacked upon; "" for the default branch
 }
 
-// Publish sends work to the forge, with the store of the default branch, and opens a draft
-// request for it, or updates the open one. It may be repeated. Threads whose remarks were given
+// Publish sends work to the forge, with the store of the branch to merge it into, and opens a
+// draft request for it, or updates the open one. It may be repeated. Threads whose remarks were given
 // to the worker are answered with the commit. Without any change the result is the zero value.
 // Conflicts with the default branch are a *git.RejectedError; commits on the forge that the work
 // lacks are a git.ErrMoved.
 func (s *Site) Publish(ctx context.Context, w ReviewWork) (signals.Review, error) {
-	tip, err := s.Fetch(ctx)
+	base, copied := s.Default, git.DefaultBranch
+	if w.Upon != "" {
+		base, copied = w.Upon, git.RequestBranch(w.Upon)
+	}
+	tip, err := git.FetchTo(ctx, s.trees, s.remote, base, copied)
 	if err != nil {
 		return signals.Review{}, err
 	}
-	commit, err := git.Joined(ctx, s.trees, tip, s.Default, w.Commit)
+	commit, err := git.Joined(ctx, s.trees, tip, base, w.Commit)
 	if refused, ok := errors.AsType[*git.RejectedError](err); ok {
-		refused.Onto = git.DefaultBranch
+		refused.Onto = copied
 	}
 	if err != nil || commit == tip {
 		return signals.Review{}, err
@@ -173,11 +178,12 @@ func (s *Site) Publish(ctx context.Context, w ReviewWork) (signals.Review, error
 	if err := git.Push(ctx, s.trees, s.address, w.Branch, commit, landedHead(w.Was)); err != nil {
 		return signals.Review{}, err
 	}
-	request, err := s.forge.Open(ctx, forge.Draft{Title: visible.OneLine(w.Issue + ": " + w.Title), Body: w.Body, Branch: w.Branch, Base: s.Default})
+	request, err := s.forge.Open(ctx, forge.Draft{Title: visible.OneLine(w.Issue + ": " + w.Title), Body: w.Body, Branch: w.Branch, Base: base})
 	if err != nil {
 		return signals.Review{}, err
 	}
 	next.Forge, next.Number, next.URL, next.Branch = string(s.forge.Kind()), request.Number, request.URL, w.Branch
+	next.Upon = w.Upon
 	if next.Base, next.State = tip, signals.ReviewOpen; next.Head != commit {
 		now, err := s.app.Clock()
 		if err != nil {

@@ -59,14 +59,15 @@ const (
 	DidNothing  Did = ""
 	DidClose    Did = "closed"
 	DidReopen   Did = "reopened"
-	DidAsk      Did = "asked"    // a person
-	DidFeed     Did = "feedback" // gave reviewers' remarks to the worker
-	DidMark     Did = "ready"    // marked the request ready for review
-	DidFail     Did = "failed"   // see Why
-	mostRounds      = 3          // batches of feedback before a person is asked
-	mostWords       = 4000       // characters of a remark
-	feedbackBy      = "review"   // the author of feedback
-	landedLimit     = 20         // commits kept of what landed
+	DidAsk      Did = "asked"      // a person
+	DidFeed     Did = "feedback"   // gave reviewers' remarks to the worker
+	DidMark     Did = "ready"      // marked the request ready for review
+	DidRetarget Did = "retargeted" // the request goes to the default branch, since the one below it landed
+	DidFail     Did = "failed"     // see Why
+	mostRounds      = 3            // batches of feedback before a person is asked
+	mostWords       = 4000         // characters of a remark
+	feedbackBy      = "review"     // the author of feedback
+	landedLimit     = 20           // commits kept of what landed
 
 	jobsBegin = 2 * time.Minute // without a job after that time, the forge has none
 )
@@ -114,6 +115,9 @@ func Requests(a *workspace.Run) (*Synced, error) {
 // syncing is one synchronization.
 type syncing struct {
 	*Site
+	list    []Requested
+	reviews []signals.Review // of list, before
+	closed  map[string]bool  // issues that were closed before
 	tip     string
 	reverts *git.Reverts // on the default branch
 	dryRun  bool
@@ -148,6 +152,7 @@ func synchronize(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, e
 		return nil, err
 	}
 	done := &Synced{Branch: site.Default, Commit: s.tip, Issues: append([]Requested{}, list...), DryRun: dryRun}
+	s.list, s.reviews, s.closed = done.Issues, reviews, closed
 	for again := true; again; { // what waits for another issue closes after it
 		again = false
 		for i := range done.Issues {
@@ -231,7 +236,90 @@ func (s *syncing) one(ctx context.Context, one *Requested, r signals.Review, clo
 	case request.State == forge.StateClosed:
 		return nil
 	}
+	if r.Upon != "" && s.isOver(r.Upon) {
+		return s.retarget(ctx, one, r)
+	}
 	return s.review(ctx, one, r, request)
+}
+
+// isOver reports whether the issue with a branch is closed, so that what is stacked upon its
+// request goes to the default branch.
+func (s *syncing) isOver(branch string) bool {
+	for i, r := range s.reviews {
+		if r.Branch == branch && (s.closed[s.list[i].ID] && s.list[i].Did != DidReopen || s.list[i].Did == DidClose) {
+			return true
+		}
+	}
+	return false
+}
+
+// stackedUpon says which issues are stacked upon the request of a branch; "" for none.
+func (s *syncing) stackedUpon(branch string) string {
+	var ids []string
+	for i, r := range s.reviews {
+		if r.Upon == branch && r.IsRequested() && !s.closed[s.list[i].ID] {
+			ids = append(ids, s.list[i].ID)
+		}
+	}
+	if ids == nil {
+		return ""
+	}
+	return strings.Join(ids, ", ") + " is stacked upon it, and waits."
+}
+
+// retarget makes the request of an issue go to the default branch, which is merged into its
+// branch. If that conflicts, the next run of a worker merges it.
+func (s *syncing) retarget(ctx context.Context, one *Requested, r signals.Review) error {
+	one.Why = "to " + s.Default
+	if s.dryRun {
+		one.Did = DidRetarget
+		return nil
+	}
+	branch, err := s.FetchRequest(ctx, r.Branch, r)
+	if err != nil {
+		return err
+	}
+	base, commit := r.Base, r.Head
+	if branch != "" {
+		joined, err := s.join(ctx, branch, r)
+		if err != nil {
+			return err
+		}
+		if joined != "" {
+			base, commit = s.tip, joined
+		}
+	}
+	if err := s.forge.Retarget(ctx, r.Number, s.Default); err != nil {
+		return err
+	}
+	now, err := s.app.Clock()
+	if err != nil {
+		return err
+	}
+	return s.set(ctx, one, DidRetarget, func(r signals.Review) (signals.Review, bool) {
+		is := r.Upon != ""
+		if r.Upon, r.Base = "", base; r.Head != commit {
+			r.Head, r.Sent = commit, now.Format(time.RFC3339)
+		}
+		return r, is
+	}, nil)
+}
+
+// join merges the default branch into the branch of a request, without what the request below
+// it brought there, and pushes it. The result is "" for a conflict.
+func (s *syncing) join(ctx context.Context, branch string, r signals.Review) (string, error) {
+	head, err := s.app.GitIn(s.trees.Root).Commit(ctx, "refs/heads/"+branch)
+	if err != nil {
+		return "", err
+	}
+	commit, err := git.JoinedBeyond(ctx, s.trees, s.tip, s.Default, head, r.Base)
+	if _, conflicts := errors.AsType[*git.RejectedError](err); conflicts {
+		return "", nil
+	}
+	if err != nil || commit == s.tip {
+		return "", err
+	}
+	return commit, git.Push(ctx, s.trees, s.address, r.Branch, commit, "")
 }
 
 // hasLanded handles an issue whose change landed before: it may have been reverted since, or
@@ -428,6 +516,9 @@ func (s *syncing) askOfClosed(ctx context.Context, one *Requested, r signals.Rev
 		return !m.Trusted
 	})
 	text := fmt.Sprintf("Its request %s was closed without a merge. What should change?\n", one.URL)
+	if above := s.stackedUpon(r.Branch); above != "" {
+		text += "\n" + above + "\n"
+	}
 	if last := len(remarks) - 1; last >= 0 {
 		text += "\nThe last remark:\n\n" + said(remarks[last])
 	}
@@ -528,6 +619,9 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 	for _, job := range checks.Failed {
 		one.Failed = append(one.Failed, visible.OneLine(job.Name))
 		add("job "+job.Name+" "+head, fmt.Sprintf("- The job %s failed: %s\n%s", visible.OneLine(job.Name), visible.OneLine(job.URL), quoted(job.Tail)))
+	}
+	if r.Upon != "" { // it conflicts with what lands in another form, and is merged without that
+		return b, nil
 	}
 	conflicts, err := git.Conflicts(ctx, s.trees, r.Head, s.tip)
 	if len(conflicts) > 0 && request.Head == r.Head {

@@ -61,6 +61,7 @@ type One struct {
 
 // Added lists the traces that were left.
 type Added struct {
+	Project  string   `json:"project,omitempty"` // another one, that has them
 	Traces   []*One   `json:"traces"`
 	Warnings []string `json:"warnings"`
 
@@ -68,8 +69,18 @@ type Added struct {
 }
 
 // Add leaves traces of the actor on issues. Repeating the same trace of the same actor on the
-// same issue has no effect.
+// same issue has no effect. A trace to PROJECT:NAME is left in that project.
 func Add(ctx context.Context, a *workspace.Run, r AddRequest) (*Added, error) {
+	for _, d := range r.Drafts {
+		switch in, name, err := addressed(ctx, a, d); {
+		case err != nil:
+			return nil, inFile(d.line, err)
+		case in != nil && len(r.Drafts) > 1:
+			return nil, inFile(d.line, workspace.Usage("to: a trace for another project cannot be left with others", "leave it alone: stig trace add ID TYPE --to PROJECT:NAME"))
+		case in != nil:
+			return addThere(ctx, a, in, name, d, r.DryRun)
+		}
+	}
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
 		return nil, err

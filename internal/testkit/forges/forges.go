@@ -59,6 +59,7 @@ type pull struct {
 	number      int
 	title, body string
 	branch      string
+	base        string
 	state       string
 	merged      bool
 	merge       string
@@ -132,7 +133,7 @@ func (f *Forge) answer(method, path, page string, in map[string]any) (int, any) 
 		}
 		return 200, list
 	case rest == "/pulls":
-		p := &pull{number: len(f.pulls) + 1, title: in["title"].(string), body: in["body"].(string), branch: in["head"].(string), state: "open", comments: map[int][]map[string]any{}}
+		p := &pull{number: len(f.pulls) + 1, title: in["title"].(string), body: in["body"].(string), branch: in["head"].(string), base: in["base"].(string), state: "open", comments: map[int][]map[string]any{}}
 		f.pulls = append(f.pulls, p)
 		return 201, f.json(p)
 	}
@@ -152,6 +153,9 @@ func (f *Forge) answer(method, path, page string, in map[string]any) (int, any) 
 		}
 		if body, ok := in["body"].(string); ok {
 			p.body = body
+		}
+		if base, ok := in["base"].(string); ok {
+			p.base = base
 		}
 		return 201, f.json(p)
 	case len(words) == 2:
@@ -328,8 +332,8 @@ func (f *Forge) Text(number int) string {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	p := f.pulls[number-1]
-	files, _ := f.git("diff", "--name-only", "main..."+f.head(p))
-	text := fmt.Sprintf("%s\nstate: %s\nfiles: %s\n%s\n", p.title, p.state, strings.ReplaceAll(files, "\n", " "), p.body)
+	files, _ := f.git("diff", "--name-only", p.base+"..."+f.head(p))
+	text := fmt.Sprintf("%s\nstate: %s\nbase: %s\nfiles: %s\n%s\n", p.title, p.state, p.base, strings.ReplaceAll(files, "\n", " "), p.body)
 	for _, list := range p.comments {
 		for _, c := range list {
 			text += fmt.Sprintf("%s: %s\n", c["user"].(map[string]any)["login"], c["body"])

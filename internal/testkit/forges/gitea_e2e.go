@@ -200,6 +200,9 @@ type giteaPull struct {
 		SHA string `json:"sha"`
 		Ref string `json:"ref"`
 	} `json:"head"`
+	Base struct {
+		Ref string `json:"ref"`
+	} `json:"base"`
 }
 
 // Judge does something with a request, as Writer.
@@ -293,15 +296,20 @@ func (g *Gitea) Change(verb string, number int, text string) {
 
 // Status sets the result of the one job of all open requests.
 func (g *Gitea) Status(status string) {
-	var list []giteaPull
-	err := g.repo(Self, http.MethodGet, "/pulls?state=open", nil, &list)
-	for _, p := range list {
-		if err == nil {
-			err = g.repo(Self, http.MethodPost, "/statuses/"+p.Head.SHA, map[string]any{"state": status, "context": "check", "description": "exit 1"}, nil)
+	for page := 1; ; page++ {
+		var list []giteaPull
+		err := g.repo(Self, http.MethodGet, fmt.Sprintf("/pulls?state=open&limit=50&page=%d", page), nil, &list)
+		for _, p := range list {
+			if err == nil {
+				err = g.repo(Self, http.MethodPost, "/statuses/"+p.Head.SHA, map[string]any{"state": status, "context": "check", "description": "exit 1"}, nil)
+			}
 		}
-	}
-	if err != nil {
-		panic(err)
+		if err != nil {
+			panic(err)
+		}
+		if len(list) == 0 {
+			return
+		}
 	}
 }
 
@@ -325,7 +333,7 @@ func (g *Gitea) Text(number int) string {
 		names = append(names, f.Name)
 	}
 	slices.Sort(names)
-	text := fmt.Sprintf("%s\nstate: %s\nfiles: %s\n%s\n", p.Title, p.State, strings.Join(names, " "), p.Body)
+	text := fmt.Sprintf("%s\nstate: %s\nbase: %s\nfiles: %s\n%s\n", p.Title, p.State, p.Base.Ref, strings.Join(names, " "), p.Body)
 	for _, r := range reviews {
 		var comments []struct {
 			Body string `json:"body"`
