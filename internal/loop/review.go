@@ -285,6 +285,9 @@ func beforeAndAfter(difference string) string {
 	return "passes; not run before the work"
 }
 
+// mostBody is how many characters describe work: GitHub takes 65,536 in all.
+const mostBody = 60000
+
 // requestBody describes the work of a run to its reviewers.
 func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, gated *service.PendingClose, onto string) string {
 	var text strings.Builder
@@ -324,6 +327,6 @@ func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, ga
 		}
 	}
 	section("Cost", spent.String())
-	fmt.Fprintf(&text, "Issue %s, run %s of %s. To check it: `stig check --against %s --verify`\n", r.Issue, r.ID, l.name, onto)
-	return visible.HideSecrets(workspace.Visible(text.String()))
+	check := fmt.Sprintf("Issue %s, run %s of %s. To check it: `stig check --against %s --verify`\n", r.Issue, r.ID, l.name, onto)
+	return strings.TrimSpace(visible.Clipped(visible.HideSecrets(workspace.Visible(text.String())), mostBody)) + "\n\n" + check
 }
