@@ -134,8 +134,8 @@ func TestActionOfReviews(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.must(p.dir, "git switch -q main && git pull -q")
-	r.given["inputs.sync"] = "true"
-	if out, exit := r.run(steps, "GITEA_TOKEN="+forges.Token); exit != 0 || !strings.Contains(out, "dock-1  #1  closed\n") {
+	r.given["inputs.sync"] = "commit"
+	if out, exit := r.run(steps, "GITEA_TOKEN="+forges.Token, "STIG_ACTOR=", "GIT_AUTHOR_NAME=", "GIT_AUTHOR_EMAIL=", "GIT_COMMITTER_NAME=", "GIT_COMMITTER_EMAIL="); exit != 0 || !strings.Contains(out, "dock-1  #1  closed\n") {
 		t.Errorf("after the landing: exit %d\n%s", exit, out)
 	}
 	if out := p.must(p.dir, "git status --porcelain; git push 2>&1; git log -1 --format=%s origin/main"); !strings.HasSuffix(out, "checkpoint dock-1, dock-2") {
@@ -164,23 +164,27 @@ func TestPipelineDocument(t *testing.T) {
 	if len(samples) != 3 {
 		t.Fatalf("%d samples of YAML", len(samples))
 	}
-	var workflow struct {
-		Jobs map[string]struct {
-			Steps []step `json:"steps"`
-		} `json:"jobs"`
-	}
-	readYAML(t, "workflow", samples[0], &workflow)
-	steps := workflow.Jobs["stig"].Steps
-	if len(steps) != 3 || fmt.Sprint(steps[0].With["fetch-depth"]) != "0" || !strings.HasPrefix(steps[1].Uses, "OWNER/stig@") {
-		t.Errorf("%+v", steps)
-	}
-	var inputs struct {
-		Inputs map[string]any `json:"inputs"`
-	}
+	var inputs action
 	readYAML(t, "action.yml", readFile(t, "..", "..", "action.yml"), &inputs)
-	for name := range steps[1].With {
-		if inputs.Inputs[name] == nil {
-			t.Errorf("the action takes no %q", name)
+	for _, sample := range []string{samples[0], blocks(readFile(t, "..", "..", "docs", "reviews.md"), "yaml")[0]} {
+		var workflow struct {
+			Jobs map[string]struct {
+				Steps []step `json:"steps"`
+			} `json:"jobs"`
+		}
+		readYAML(t, "workflow", sample, &workflow)
+		if workflow.Jobs["stig"].Steps == nil {
+			t.Errorf("no job stig:\n%s", sample)
+		}
+		for name, job := range workflow.Jobs {
+			if fmt.Sprint(job.Steps[0].With["fetch-depth"]) != "0" || !strings.HasPrefix(job.Steps[1].Uses, "OWNER/stig@") {
+				t.Errorf("%s: %+v", name, job.Steps)
+			}
+			for input := range job.Steps[1].With {
+				if _, ok := inputs.Inputs[input]; !ok {
+					t.Errorf("%s: the action takes no %q", name, input)
+				}
+			}
 		}
 	}
 	var gitlab struct {

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -55,5 +57,53 @@ func TestGitea(t *testing.T) {
 			defer g.Close()
 			test(t, g)
 		})
+	}
+}
+
+// TestProtection protects the main branch as docs/reviews.md says, on a real Gitea: only the store is
+// pushed, and a request needs its job and an approval.
+func TestProtection(t *testing.T) {
+	program := os.Getenv("STIG_TEST_GITEA")
+	if program == "" {
+		t.Skip("no Gitea: see TestGitea")
+	}
+	var rule map[string]any
+	if err := json.Unmarshal([]byte(blocks(readFile(t, "..", "..", "docs", "reviews.md"), "json")[1]), &rule); err != nil {
+		t.Fatal(err)
+	}
+	g, err := forges.StartGitea(program, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	run := inReview(t, g, 1)
+	if err := g.Protect(rule); err != nil {
+		t.Fatal(err)
+	}
+	run("stig land --sync; git commit -qam 'the store' && git push -q origin main")
+	if out := run("echo x >code; git add code; git commit -qm code; git push origin main 2>&1 || git reset -q --hard HEAD^"); !strings.Contains(out, "rejected") {
+		t.Errorf("code was pushed to the main branch:\n%s", out)
+	}
+	job := rule["status_check_contexts"].([]any)[0].(string)
+	for _, step := range []struct {
+		lacks string // in the refusal of a merge before the step
+		do    func() error
+	}{
+		{"Work in progress", func() error { return g.Ready(1) }},
+		{"status checks", func() error { return g.Pass(1, job) }},
+		{"approvals", func() error { return g.Approve(1) }},
+	} {
+		if err := g.Merge(1); err == nil || !strings.Contains(err.Error(), step.lacks) {
+			t.Errorf("want a refusal with %q, got: %v", step.lacks, err)
+		}
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.Judge("squash", 1); err != nil {
+		t.Fatal(err)
+	}
+	if out := run("stig land --sync"); !strings.Contains(out, "closed") {
+		t.Errorf("not closed:\n%s", out)
 	}
 }

@@ -28,7 +28,7 @@ func forgeOf(ts *testscript.TestScript, neg bool, args []string) {
 	number := func() int { n, err := strconv.Atoi(args[1]); ts.Check(err); return n }
 	switch args[0] {
 	case "start", "at":
-		held.at = ts.MkAbs(args[1])
+		held.at = ts.MkAbs(args[len(args)-1])
 		if args[0] == "start" {
 			ts.Check(held.begin(ts.Defer))
 		}

@@ -70,7 +70,7 @@ func TestOldNames(t *testing.T) {
 
 // needsMore matches the examples that wait, serve, or need what the store of TestHelpExamples
 // does not have: a server, a network, a program, other commits, a run, a swarm.
-var needsMore = regexp.MustCompile(`stig (board|mcp|work|watch|dream|swarm (run|[a-z]+ .*--actor)|worker|worktree rm|hook|merge|store|actor (log|show|edit|rename|runs bo|say maintenance)|trust|land .*demo|trace show|digest .*--|morning)\b|mysql:|--wait|--against|main~3|v1\.2|--files|--view|--migrate|-C DIR|stig init|sarif=|--withdraw|--from plan|AGENTS|CLAUDE`)
+var needsMore = regexp.MustCompile(`stig (board|mcp|work|watch|dream|swarm (run|[a-z]+ .*--actor)|worker|worktree rm|hook|merge|store|actor (log|show|edit|rename|runs bo|say maintenance)|trust|land .*(demo|sync)|trace show|digest .*--|morning)\b|mysql:|--wait|--against|main~3|v1\.2|--files|--view|--migrate|-C DIR|stig init|sarif=|--withdraw|--from plan|AGENTS|CLAUDE`)
 
 // TestHelpExamples runs each example of help that is a plain command line, in a store with its
 // issues; none may end with a usage error or a missing issue. The commands and flags of all

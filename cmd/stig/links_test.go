@@ -116,7 +116,7 @@ func slugs(source string) (all []string) {
 	return all
 }
 
-// TestNamesInOrigins fails if docs/origins.md or docs/swarm.md names a test, script or file
+// TestNamesInOrigins fails if docs/origins.md or docs/workers.md names a test, script or file
 // that does not exist. TestInlineCommands validates the commands in them.
 func TestNamesInOrigins(t *testing.T) {
 	var tests strings.Builder
@@ -133,7 +133,7 @@ func TestNamesInOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := 0
-	for _, name := range spans(readFile(t, root, "docs", "origins.md") + readFile(t, root, "docs", "swarm.md")) {
+	for _, name := range spans(readFile(t, root, "docs", "origins.md") + readFile(t, root, "docs", "workers.md")) {
 		var there bool
 		switch {
 		case regexp.MustCompile(`^Test[A-Z]\w*$`).MatchString(name):
@@ -148,7 +148,7 @@ func TestNamesInOrigins(t *testing.T) {
 			continue
 		}
 		if named++; !there {
-			t.Errorf("docs/origins.md or docs/swarm.md names %s, which is not there", name)
+			t.Errorf("docs/origins.md or docs/workers.md names %s, which is not there", name)
 		}
 	}
 	if named < 60 {

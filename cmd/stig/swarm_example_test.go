@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSwarmExample is the example of docs/swarm.md: three explorers agree on a wrong idea, and
+// TestSwarmExample is the example of docs/workers.md: three explorers agree on a wrong idea, and
 // the fourth's fix passes the acceptance criteria, which ends the swarm as proved.
 func TestSwarmExample(t *testing.T) {
 	dir := t.TempDir()

@@ -68,7 +68,7 @@ func (l *loop) synchronize(ctx context.Context) {
 	l.synced = now
 	done, err := night.Sync(ctx, l.fresh(ctx, ""), false)
 	if err != nil {
-		l.once("the forge cannot be asked: " + visible.OneLine(visible.HideSecrets(err.Error())))
+		l.once("cannot ask the forge: " + visible.OneLine(visible.HideSecrets(err.Error())))
 		return
 	}
 	for _, one := range done.Issues {
@@ -301,7 +301,7 @@ func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, ga
 	section("Acceptance criteria", checks.String())
 	section("Files", l.diffOf(ctx, r))
 	if edited := gated.Verdict().Edited(); len(edited) > 0 {
-		section("Changed among what the checks read", "- "+strings.Join(edited, "\n- "))
+		section("Changed files that the checks use", "- "+strings.Join(edited, "\n- "))
 	}
 	var spent clone.Spent
 	if runs, _, err := l.runs(); err == nil {

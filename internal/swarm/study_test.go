@@ -20,7 +20,7 @@ import (
 
 var (
 	seeds = flag.Int("study", 0, "how many seeds an arm of the study has")
-	write = flag.Bool("study-write", false, "write the figures of the study into docs/swarm.md")
+	write = flag.Bool("study-write", false, "write the figures of the study into docs/workers.md")
 )
 
 // landscape is a question with a known answer: option 0 is best, or tied with option 1. A
@@ -280,7 +280,7 @@ type setting struct {
 	arm
 }
 
-// settings are the rows of the table in docs/swarm.md.
+// settings are the rows of the table in docs/workers.md.
 func settings() (all []setting) {
 	with := func(name string, change func(*arm)) {
 		s := setting{name, usual}
@@ -303,7 +303,7 @@ func settings() (all []setting) {
 	return all
 }
 
-// TestStudy measures what swarms are worth, with scripted explorers: see docs/swarm.md,
+// TestStudy measures what swarms are worth, with scripted explorers: see docs/workers.md,
 // where -study 1000 -study-write writes the figures. The log has the intervals.
 func TestStudy(t *testing.T) {
 	n := *seeds
@@ -322,10 +322,10 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-// keep writes the figures between two marks of docs/swarm.md.
+// keep writes the figures between two marks of docs/workers.md.
 func keep(t *testing.T, table string) {
 	t.Helper()
-	path := filepath.Join("..", "..", "docs", "swarm.md")
+	path := filepath.Join("..", "..", "docs", "workers.md")
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

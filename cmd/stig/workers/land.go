@@ -38,11 +38,10 @@ func LandCommand(a *cli.App) *cobra.Command {
 			"changes. stig pushes nothing.\n\n" +
 			"--revert takes back the work on an issue, landed or not, and reopens the issue: the next run\n" +
 			"gets the reason as feedback, and starts from scratch.\n\n" +
-			"Where .stig.cue says land: \"review\", work lands on a forge instead: each proved issue has a\n" +
-			"request for review. --sync asks the forge what became of the requests: it closes the issues\n" +
-			"whose change is on the default branch, reopens those whose change was reverted there, and\n" +
-			"gives remarks of reviewers who may write to the repository to the workers. Loops do the same.",
-		Example: "  stig land\n  stig land demo-1 demo-2\n  stig land --all --commit\n  stig land --diff demo-1\n  stig land --revert demo-1 --reason \"the page is blank in Firefox\"",
+			"With land: \"review\" in .stig.cue, each proved issue gets a request for review on a forge.\n" +
+			"--sync closes issues whose change is on the default branch, reopens those whose change was\n" +
+			"reverted there, and gives remarks of reviewers to the workers. Loops do so every minute.",
+		Example: "  stig land\n  stig land demo-1 demo-2\n  stig land --all --commit\n  stig land --diff demo-1\n  stig land --sync --commit\n  stig land --revert demo-1 --reason \"the page is blank in Firefox\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.IDs = args
 			if err := r.check(); err != nil {

@@ -24,7 +24,7 @@ func SwarmCommand(a *cli.App) *cobra.Command {
 			"drawn. The swarm ends when its ideas are stable and one has a quorum, or when a solution\n" +
 			"passes the acceptance criteria. In the first round no agent sees the findings of others.\n" +
 			"A swarm without a result asks a person. The conclusion is in the notes of the issue, where\n" +
-			"stig orient and stig show read it. docs/swarm.md has the rules.\n\n" +
+			"stig orient and stig show read it. docs/workers.md has the rules.\n\n" +
 			"stig swarm run runs a whole swarm with a command. The other commands are for agents that you\n" +
 			"run yourself: each acts under its name, with --actor or STIG_ACTOR, and the one who started\n" +
 			"the swarm settles its rounds.",

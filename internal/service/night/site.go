@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stig/internal/beads"
@@ -45,7 +46,7 @@ func OpenSite(ctx context.Context, a *workspace.Run) (*Site, error) {
 	store := found.Place()
 	trees, err := a.Trees(store)
 	if err == nil && trees == nil {
-		err = workspace.Usage("land: not in a git repository, so there is nothing to review", "")
+		err = workspace.Usage("land: not in a git repository", "")
 	}
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func tokenOf(a *workspace.Run) (string, error) {
 	case err != nil:
 		return "", err
 	case info.Mode().Perm()&0o077 != 0:
-		return "", &fault.Error{Code: fault.Usage, Path: path, Reason: fmt.Sprintf("others can read the token: mode %04o, must be 0600", info.Mode().Perm()), Hint: "type chmod 600 " + visible.Quoted(path)}
+		return "", &fault.Error{Code: fault.Usage, Path: path, Reason: fmt.Sprintf("has a token: must have mode 0600; found %04o", info.Mode().Perm()), Hint: "type chmod 600 " + visible.Quoted(path)}
 	}
 	text, err := os.ReadFile(path)
 	return strings.TrimSpace(string(text)), err
@@ -204,7 +205,7 @@ func (s *Site) Publish(ctx context.Context, w ReviewWork) (signals.Review, error
 }
 
 // isReply matches what stig answers to a thread. A person may use the account of stig's token.
-var isReply = regexp.MustCompile(`^Addressed in [0-9a-f]{40,64}\.$`)
+var isReply = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Addressed in [0-9a-f]{40,64}\.$`) })
 
 // answer answers the open threads of a review with its head, each once.
 func (s *Site) answer(ctx context.Context, r signals.Review) error {

@@ -138,7 +138,7 @@ func synchronize(ctx context.Context, a *workspace.Run, dryRun bool) (*Synced, e
 		return nil, err
 	}
 	if !a.Config.ByReview() && len(list) == 0 {
-		return nil, workspace.Usage("land --sync: work lands by merge here, not by review", `set land: "review" in .stig.cue, or type stig land`)
+		return nil, workspace.Usage("land --sync: work does not land by review here", `set land: "review" in .stig.cue, or type stig land`)
 	}
 	site, err := OpenSite(ctx, a)
 	if err != nil {
@@ -229,7 +229,7 @@ func (s *syncing) one(ctx context.Context, one *Requested, r signals.Review, clo
 	case closed:
 		return nil
 	case request.State == forge.StateMerged:
-		one.Why = fmt.Sprintf("merged, and its change is not on %s", s.Default)
+		one.Why = fmt.Sprintf("the forge merged it, but its change is not on %s", s.Default)
 		return nil
 	case request.State == forge.StateClosed && r.State != signals.ReviewClosed:
 		return s.askOfClosed(ctx, one, r)
@@ -410,7 +410,7 @@ func (s *syncing) close(ctx context.Context, one *Requested, r signals.Review, b
 	case err != nil:
 		return err
 	case !gated.Passed():
-		question := checkpoint.Question{Unclosed: true, Text: fmt.Sprintf("Its change is on %s, and its checks fail there: %s. Is the work at fault, or are they?\n\nThe request is %s.", s.Default, gated.Verdict().Summary(), one.URL)}
+		question := checkpoint.Question{Unclosed: true, Text: fmt.Sprintf("Its change is on %s, but its checks fail there: %s. Is the work at fault, or are they?\n\nThe request is %s.", s.Default, gated.Verdict().Summary(), one.URL)}
 		if err := s.ask(ctx, one.ID, question); err != nil {
 			return err
 		}
@@ -510,7 +510,7 @@ func (s *syncing) askOfClosed(ctx context.Context, one *Requested, r signals.Rev
 		return err
 	}
 	remarks = slices.DeleteFunc(remarks, func(m forge.Remark) bool {
-		if !m.Trusted && !isReply.MatchString(m.Text) {
+		if !m.Trusted && !isReply().MatchString(m.Text) {
 			one.stranger(m)
 		}
 		return !m.Trusted
@@ -591,7 +591,7 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 	}
 	for _, m := range remarks {
 		switch {
-		case isReply.MatchString(m.Text):
+		case isReply().MatchString(m.Text):
 		case !m.Trusted:
 			one.stranger(m)
 		default:
@@ -611,9 +611,9 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 	case err != nil:
 		return b, err
 	case checks.Pending:
-		b.waits = "its jobs run"
+		b.waits = "its jobs are running"
 	case checks.Jobs == 0 && now.Sub(r.SentAt()) < jobsBegin:
-		b.waits = "none of its jobs has begun"
+		b.waits = "no job has started"
 	}
 	one.Failed = []string{}
 	for _, job := range checks.Failed {
@@ -625,7 +625,7 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 	}
 	conflicts, err := git.Conflicts(ctx, s.trees, r.Head, s.tip)
 	if len(conflicts) > 0 && request.Head == r.Head {
-		add("conflict "+r.Head, fmt.Sprintf("- The request conflicts with %s in %s. The next run begins with it merged.\n", s.Default, visible.OneLine(strings.Join(conflicts, ", "))))
+		add("conflict "+r.Head, fmt.Sprintf("- The request conflicts with %s in %s. The next run starts with %[1]s merged.\n", s.Default, visible.OneLine(strings.Join(conflicts, ", "))))
 	}
 	return b, err
 }
@@ -634,12 +634,12 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 func (s *syncing) feed(ctx context.Context, one *Requested, r signals.Review, b batch) error {
 	if r.Rounds >= mostRounds {
 		one.Why = fmt.Sprintf("reviewers have remarks after %d rounds", mostRounds)
-		question := checkpoint.Question{Unclosed: true, Text: fmt.Sprintf("Reviewers of %s have remarks after %d rounds of feedback. How should it go on?\n\n%s", one.URL, mostRounds, b.text)}
+		question := checkpoint.Question{Unclosed: true, Text: fmt.Sprintf("Reviewers of %s have remarks after %d rounds of feedback. What should the worker do?\n\n%s", one.URL, mostRounds, b.text)}
 		if err := s.ask(ctx, one.ID, question); err != nil {
 			return err
 		}
 	}
-	summary := fmt.Sprintf("reviewers of request #%d ask for changes", r.Number)
+	summary := fmt.Sprintf("request #%d needs changes", r.Number)
 	beside, err := s.leaving(ctx, one.ID, summary, b.text)
 	if err != nil {
 		return err
