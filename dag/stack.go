@@ -28,20 +28,21 @@ func (g *Graph) Upon(i int) (u Upon, ok bool) {
 }
 
 // stack finds the issues that can be worked on upon a request for review. A store that stacks
-// nothing has no requests.
+// nothing returns nil for its requests.
 func (g *Graph) stack() {
 	s, ok := g.issues.(interface {
-		Request(i int) (number int, waits bool)
+		Requests() func(i int) (number int, waits bool)
 	})
-	if !ok {
+	if !ok || s.Requests() == nil {
 		return
 	}
+	request := s.Requests()
 	for i := range g.issues.Len() {
 		on, one := g.onlyBlocker(i)
 		if !one {
 			continue
 		}
-		number, waits := s.Request(on)
+		number, waits := request(on)
 		begun := g.issues.At(i).Status == beads.StatusInProgress // its worker goes on while others answer reviewers
 		if number != 0 && (waits || begun) && g.alone(i) && g.alone(on) && slices.Equal(g.Waiting(on), []int{i}) {
 			if g.upon == nil {

@@ -10,11 +10,13 @@ import (
 // stacked is a store whose issues with a title are in review: "review" waits for reviewers.
 type stacked struct{ store }
 
-func (s stacked) Request(i int) (number int, waits bool) {
-	if s.At(i).Title == "" {
-		return 0, false
+func (s stacked) Requests() func(i int) (number int, waits bool) {
+	return func(i int) (number int, waits bool) {
+		if s.At(i).Title == "" {
+			return 0, false
+		}
+		return i + 1, s.At(i).Title == "review"
 	}
-	return i + 1, s.At(i).Title == "review"
 }
 
 // TestStacks checks which issues can be worked on upon a request: those in a linear chain.

@@ -90,16 +90,17 @@ func (f *Snapshot) External(i int, id string) External {
 	return f.external(f.issues[i], id)
 }
 
-// Request returns the number of the open request for review of the issue at i, and whether it
-// waits for reviewers; 0 for none, and where no work is stacked upon requests.
-func (f *Snapshot) Request(i int) (number int, waits bool) {
+// Requests returns the function that tells the number of the open request for review of the issue
+// at i, and whether it waits for reviewers; 0 for none. It is nil where no work is stacked upon
+// requests.
+func (f *Snapshot) Requests() func(i int) (number int, waits bool) {
 	if f.request == nil {
-		return 0, false
+		return nil
 	}
-	return f.request(f.issues[i])
+	return func(i int) (int, bool) { return f.request(f.issues[i]) }
 }
 
-// Asking returns the snapshot with functions that answer External and Request; request may be
+// Asking returns the snapshot with functions that answer External and Requests; request may be
 // nil.
 func (f *Snapshot) Asking(external func(issue *Issue, id string) External, request func(issue *Issue) (number int, waits bool)) *Snapshot {
 	asking := *f
@@ -107,7 +108,7 @@ func (f *Snapshot) Asking(external func(issue *Issue, id string) External, reque
 	return &asking
 }
 
-// Ask makes the snapshot of the edit answer External and Request by functions.
+// Ask makes the snapshot of the edit answer External and Requests by functions.
 func (tx *Tx) Ask(external func(issue *Issue, id string) External, request func(issue *Issue) (number int, waits bool)) {
 	tx.snapshot = tx.snapshot.Asking(external, request)
 }

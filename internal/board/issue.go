@@ -50,6 +50,9 @@ func issue(v *view) (page, error) {
 	if waits.Landings = waits.Landings.only(id); waits.Landings.Total > 0 && waits.Landings.List[0].Diff == "" {
 		waits.Landings.List[0].Diff = v.diffOf(id)
 	}
+	if waits.Reviews, err = v.reviews(); err != nil {
+		return p, err
+	}
 	events, err := v.timeline(id, shown.Issue.CreatedAt, shown.Issue.ClosedAt, slices.Concat(mine(asked.Pending), mine(asked.Answered)))
 	if err != nil {
 		return p, err
@@ -84,6 +87,7 @@ func issue(v *view) (page, error) {
 		v.top("head", head),
 		v.part("doing", doing),
 		v.part("waits", waits),
+		v.part("reviews", waits.Reviews.only(id)),
 		texts,
 		v.part("proof", struct{ ID, Gate, Diff, Reason, State string }{id, gateText(done.Gate), done.Diff, shown.Issue.CloseReason, proofState(done, shown.Issue.CloseReason)}),
 		v.part("timeline", events),
@@ -155,7 +159,7 @@ func (v *view) head(id string, b *orient.Briefing, asked []question, closed stri
 		h.Words = "running: " + run.Actor + ", for " + cmp.Or(v.Span(v.now.Sub(run.Started)), "a moment")
 	case at.Column == columnRunning:
 		h.Words = "in progress"
-	case at.Column == columnLand && did[id].by != "":
+	case at.Words == toLand && did[id].by != "":
 		h.Words = "done by " + did[id].by + ", to land"
 	case at.Column == columnClosed:
 		if when, err := time.Parse(time.RFC3339Nano, closed); err == nil {

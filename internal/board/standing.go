@@ -16,7 +16,7 @@ const (
 	columnReady   column = "ready"
 	columnRunning column = "running"
 	columnWaits   column = "waits"
-	columnLand    column = "to land"
+	columnLand    column = toLand
 	columnClosed  column = "closed"
 )
 
@@ -46,6 +46,9 @@ func (s standing) Is(state string) bool {
 	}
 	return string(s.Column) == state
 }
+
+// toLand is the state of finished work.
+const toLand = "to land"
 
 // standing is where an issue stands.
 type standing struct {
@@ -77,7 +80,13 @@ func (v *view) standings() (*standings, error) {
 			return nil, err
 		}
 		defer file.Close()
-		worker, err := service.Worker(v.ctx, v.Run, file, nil, v.Who, v.now)
+		graph := dag.New(file)
+		worker, err := service.Worker(v.ctx, v.Run, file, graph.Ready(v.now), v.Who, v.now)
+		if err != nil {
+			return nil, err
+		}
+		worker.Asked = nil // see waits
+		requests, err := v.inReview()
 		if err != nil {
 			return nil, err
 		}
@@ -85,13 +94,17 @@ func (v *view) standings() (*standings, error) {
 		if err != nil {
 			return nil, err
 		}
-		graph, unlanded := dag.New(file), v.unlanded(file.Place())
+		unlanded := v.unlanded(file.Place())
 		all := &standings{Of: map[string]standing{}, Epics: map[string]lane{}}
 		for i, issue := range file.All() {
 			if at, ok := file.Index(issue.ID); !ok || at != i || issue.Status == beads.StatusTombstone {
 				continue
 			}
-			s := standingOf(graph, i, issue, graph.State(i, worker), waits[issue.ID], unlanded[issue.ID])
+			state := graph.State(i, worker)
+			s := standingOf(graph, i, issue, state, waits[issue.ID], unlanded[issue.ID])
+			if state == dag.StateReview {
+				s = standing{Column: columnLand, Words: requests[issue.ID], Tone: "work"}
+			}
 			if failed := did[issue.ID].Failed(); failed != "" && s.Column == columnReady {
 				s.Words, s.Tone = s.Words+", "+failed, "warn"
 			}
@@ -109,6 +122,9 @@ func (v *view) standings() (*standings, error) {
 
 // unlanded returns the issues with work to land.
 func (v *view) unlanded(store beads.Place) map[string]bool {
+	if v.Config.ByReview() { // requests say what is to land
+		return nil
+	}
 	found, err := service.FindUnlanded(v.ctx, v.Run, store, "", false)
 	if err != nil { // without a repository there is nothing to land
 		return nil
@@ -123,7 +139,7 @@ func (v *view) unlanded(store beads.Place) map[string]bool {
 func standingOf(graph *dag.Graph, i int, issue *beads.Issue, state dag.State, asked, unlanded bool) standing {
 	switch {
 	case state == dag.StateClosed && unlanded:
-		return standing{Column: columnLand, Words: "to land", Tone: "work"}
+		return standing{Column: columnLand, Words: toLand, Tone: "work"}
 	case state == dag.StateClosed:
 		return standing{Column: columnClosed, Words: "closed", Tone: "good"}
 	case asked:

@@ -44,7 +44,7 @@ func today(v *view) (page, error) {
 		p.Waiting += len(others.Waits)
 		p.Parts = append(p.Parts, v.part("others", others))
 	}
-	p.Parts = append(p.Parts, v.part("running", found), v.side("closings", found), v.side("loops", found))
+	p.Parts = append(p.Parts, v.part("running", found), v.part("reviews", found.Reviews), v.side("closings", found), v.side("loops", found))
 	return p, nil
 }
 
@@ -56,6 +56,7 @@ type day struct {
 	Questions   questions
 	Answers     []clone.FreshAnswer // which may be undone
 	Landings    landings
+	Reviews     reviews
 	Running     []running
 	Loops       []loopRow
 	Closed      []closing
@@ -174,7 +175,9 @@ func (v *view) readWaits(d *day) error {
 	if err := v.readFailures(d, asked.Pending); err != nil {
 		return err
 	}
-	d.Landings, err = v.landings()
+	if d.Reviews, err = v.reviews(); err == nil {
+		d.Landings, err = v.landings()
+	}
 	return err
 }
 

@@ -208,6 +208,9 @@ const searchLandings = "landings"
 
 // landings returns the work to land, which takes git and may come later.
 func (v *view) landings() (shown landings, err error) {
+	if v.Config.ByReview() {
+		return shown, nil
+	}
 	last, err := looked(v, searchLandings, 2*shortly, false, (*view).findLandings)
 	if fault.Is(err, fault.Usage) || fault.Is(err, fault.NoRevision) { // not in a repository, or without a commit
 		return shown, nil

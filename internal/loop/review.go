@@ -12,6 +12,7 @@ import (
 	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
+	"stig/internal/gate"
 	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/service/night"
@@ -269,6 +270,21 @@ func (l *loop) send(ctx context.Context, r *Run, record *beads.Record, gated *se
 	return true, nil
 }
 
+// beforeAndAfter describes a difference of a check to those who do not know its names.
+func beforeAndAfter(difference string) string {
+	switch difference {
+	case gate.Turned:
+		return "failed before the work, passes now"
+	case gate.New:
+		return "could not run before the work, passes now"
+	case gate.Held:
+		return "passed before the work, and passes now"
+	case gate.Flaky:
+		return "passed once and failed once before the work, passes now"
+	}
+	return "passes; not run before the work"
+}
+
 // requestBody describes the work of a run to its reviewers.
 func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, gated *service.PendingClose, onto string) string {
 	var text strings.Builder
@@ -292,11 +308,7 @@ func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, ga
 	}
 	var checks strings.Builder
 	for _, o := range gated.Verdict().Outcomes() {
-		difference := o.Difference
-		if difference == "" {
-			difference = "not run before the work"
-		}
-		fmt.Fprintf(&checks, "- `%s`: passes (%s)\n", strings.ReplaceAll(visible.FirstLine(o.Text), "`", "'"), difference)
+		fmt.Fprintf(&checks, "- `%s`: %s\n", strings.ReplaceAll(visible.FirstLine(o.Text), "`", "'"), beforeAndAfter(o.Difference))
 	}
 	section("Acceptance criteria", checks.String())
 	section("Files", l.diffOf(ctx, r))

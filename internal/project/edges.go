@@ -28,7 +28,7 @@ type Host struct {
 	Command func(edge string) string
 	Prove   func(ctx context.Context, id, command string) (passed bool, err error)
 
-	// Requests returns the function that answers beads.Snapshot.Request; nil for no requests.
+	// Requests returns the function that answers beads.Snapshot.Requests; nil for no requests.
 	Requests func() func(*beads.Issue) (number int, waits bool)
 }
 
@@ -51,7 +51,7 @@ const freshFor = 5 * time.Second
 // NewEdges returns the dependencies of the store at a place.
 func NewEdges(h Host, place beads.Place) *Edges { return &Edges{host: h, place: place} }
 
-// Wrap returns a store whose snapshots answer beads.Snapshot.External and Request.
+// Wrap returns a store whose snapshots answer beads.Snapshot.External and Requests.
 func (e *Edges) Wrap(s beads.Store) beads.Store { return asking{s, e} }
 
 type asking struct {

@@ -101,7 +101,7 @@ const (
 // ByReview reports whether work lands by review on a forge.
 func (c *Config) ByReview() bool { return c.Land == LandReview }
 
-// requestOf returns the function that answers beads.Snapshot.Request; nil if no work is stacked
+// requestOf returns the function that answers beads.Snapshot.Requests; nil if no work is stacked
 // upon requests.
 func (c *Config) requestOf() func(*beads.Issue) (number int, waits bool) {
 	if !c.Stack || !c.ByReview() {

@@ -48,6 +48,9 @@ type Site interface {
 type Forge struct {
 	URL    string
 	Bare   string // the repository
+	// Served is called once a request such as "POST /pulls" took effect, before its answer is
+	// sent; nil for nothing.
+	Served func(request string)
 	server *httptest.Server
 
 	lock     sync.Mutex
@@ -101,6 +104,9 @@ func (f *Forge) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status, out := f.answer(r.Method, strings.TrimPrefix(r.URL.Path, "/api/v1/"), r.URL.Query().Get("page"), in)
+	if f.Served != nil {
+		f.Served(r.Method + " " + strings.TrimPrefix(r.URL.Path, "/api/v1/repos/team/dock"))
+	}
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(out)
 }
