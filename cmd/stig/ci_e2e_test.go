@@ -120,25 +120,32 @@ func TestActionOfReviews(t *testing.T) {
 	url := f.URL + "/team/dock.git"
 	p.dir = filepath.Join(t.TempDir(), "dock")
 	p.must(t.TempDir(), "git clone -q "+f.Bare+" "+p.dir)
-	p.must(p.dir, "git remote set-url origin "+url+" && git config url."+f.Bare+".insteadOf "+url+" && git checkout -q origin/stig/dock-1")
+	p.must(p.dir, "git remote set-url origin "+url+" && git config url."+f.Bare+".insteadOf "+url+" && git checkout -q origin/stig/dock-101")
 	r, steps := newRunner(t, p, map[string]string{"github.base_ref": "main", "github.event.pull_request.head.sha": p.must(p.dir, "git rev-parse HEAD")})
 	steps = steps[2:]
 	if out, exit := r.run(steps); exit != 0 || p.must(p.dir, "git rev-parse HEAD^2") != p.must(p.dir, "git rev-parse origin/main") {
 		t.Errorf("a request: exit %d\n%s", exit, out)
 	}
-	p.must(p.dir, "git rm -q more-1 && git commit -qm 'Less'")
-	if out, exit := r.run(steps); exit != 1 || !strings.Contains(out, "title=gate-failed::dock-1: worked on since origin/main, but fails here") {
+	p.must(p.dir, "git rm -q more-101 && sed -i s/more-101/.stig.cue/ .beads/issues.jsonl && git commit -qam 'Less'")
+	if out, exit := r.run(steps); exit != 1 || !strings.Contains(out, "title=gate-failed::dock-101: worked on since origin/main, but fails here") || !strings.Contains(out, "::warning file=.beads/issues.jsonl,line=1,title=criteria-changed::dock-101: acceptance criteria changed") {
 		t.Errorf("a request whose criteria fail: exit %d\n%s", exit, out)
 	}
+	p.must(p.dir, "git switch -qc other origin/main && echo x >more-102 && git add . && git commit -qm 'Other' && git push -q origin HEAD:main && git switch -q --detach origin/stig/dock-102")
+	r.given["github.event.pull_request.head.sha"] = p.must(p.dir, "git rev-parse HEAD")
+	if out, exit := r.run(steps); exit != 1 || !strings.Contains(out, "::error::cannot merge origin/main") {
+		t.Errorf("a request that conflicts: exit %d\n%s", exit, out)
+	}
+	f.Status("success")
+	origin("stig land --sync")
 	if err := f.Judge("squash", 1); err != nil {
 		t.Fatal(err)
 	}
-	p.must(p.dir, "git switch -q main && git pull -q")
+	p.must(p.dir, "git merge --abort && git switch -q main && git pull -q")
 	r.given["inputs.sync"] = "commit"
-	if out, exit := r.run(steps, "GITEA_TOKEN="+forges.Token, "STIG_ACTOR=", "GIT_AUTHOR_NAME=", "GIT_AUTHOR_EMAIL=", "GIT_COMMITTER_NAME=", "GIT_COMMITTER_EMAIL="); exit != 0 || !strings.Contains(out, "dock-1  #1  closed\n") {
+	if out, exit := r.run(steps, "GITEA_TOKEN="+forges.Token, "STIG_ACTOR=", "GIT_AUTHOR_NAME=", "GIT_AUTHOR_EMAIL=", "GIT_COMMITTER_NAME=", "GIT_COMMITTER_EMAIL="); exit != 0 || !strings.Contains(out, "dock-101  #1  closed\n") {
 		t.Errorf("after the landing: exit %d\n%s", exit, out)
 	}
-	if out := p.must(p.dir, "git status --porcelain; git push 2>&1; git log -1 --format=%s origin/main"); !strings.HasSuffix(out, "checkpoint dock-1, dock-2") {
+	if out := p.must(p.dir, "git status --porcelain; git push 2>&1; git log -1 --format=%s origin/main"); !strings.HasSuffix(out, "checkpoint dock-101, dock-102") {
 		t.Errorf("the store is not on the default branch:\n%s", out)
 	}
 }

@@ -155,6 +155,7 @@ func TestExternal(t *testing.T) {
 		{"no clone", "", api, `mv api apix`, `project "api" is not here`},
 		{"no store", "", api, `rm -r api/.beads`, `project "api" is not here`},
 		{"not configured", "", ``, `work; verified; commit close; push`, `no project "api" is configured`},
+		{"named by a glob", "", `projects: all: path: "../a*"`, `work; verified; commit close; push`, ``},
 		{"configured in bd", "", ``, `work; verified; commit close; push; echo 'external_projects:
   api: ../api' >web/.beads/config.yaml`, ``},
 		{"no remote", "", api, `git -C api remote remove origin; work; verified; commit close`, ``},

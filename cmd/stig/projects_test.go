@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -145,10 +146,14 @@ func TestManyProjectsCut(t *testing.T) {
 	}
 }
 
-// TestManyProjectsHere checks that this repository must be readable, and that its options stay.
+// TestManyProjectsHere checks that a glob without a match is named, and that this repository must
+// be readable.
 func TestManyProjectsHere(t *testing.T) {
 	p := newManyProjects(t, 1)
-	p.write("home/.beads/issues.jsonl", "")
+	p.write("home/.stig.cue", `projects: none: path: "../none/*"`)
+	if said, _, code := p.stig("morning", "--all"); code != 0 || !strings.Contains(said, "unreadable  none (../none/*): there is no directory with .beads that matches\n") {
+		t.Errorf("exit code %d:\n%s", code, said)
+	}
 	if err := os.Remove(filepath.Join(p.dir, "home/.beads/issues.jsonl")); err != nil {
 		t.Fatal(err)
 	}
@@ -267,4 +272,28 @@ func TestTraceTo(t *testing.T) {
 			t.Errorf("a refused trace changed %s", path)
 		}
 	}
+}
+
+// TestWorkAllKilled checks that a loop of several projects that is killed during a run is resumed
+// by the next one, which does each issue once.
+func TestWorkAllKilled(t *testing.T) {
+	p := newWork(t)
+	p.write("killer.sh", `[ "$STIG_ISSUE" != api-1 ] || [ -e "$HOME/killed" ] || { touch "$HOME/killed"; kill -9 $PPID; exec sleep 60; }
+		echo "$STIG_ISSUE" >>"$HOME/ran"; echo done >"$STIG_ISSUE"`)
+	work := func() ([]byte, error) {
+		cmd := exec.Command(program(t), "work", "--all", "--until-empty", "--", "sh", filepath.Join(p.dir, "killer.sh"))
+		cmd.Dir, cmd.Env = filepath.Join(p.dir, "home"), p.env
+		return cmd.CombinedOutput()
+	}
+	if out, err := work(); err == nil {
+		t.Fatalf("it was not killed:\n%s", out)
+	}
+	out, err := work()
+	if err != nil || !bytes.Contains(out, []byte(" api bo api-1 Make it: closed")) {
+		t.Errorf("%v:\n%s", err, out)
+	}
+	if got, want := p.ran(), "home-2 api-1 home-1 web-1 api-2"; got != want {
+		t.Errorf("ran %q, want %q:\n%s", got, want, out)
+	}
+	p.run(`test "$(cat {home,api,web}/.beads/issues.jsonl | grep -c '"status":"closed"')" = 5`)
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"stig/internal/fault"
+	"stig/internal/visible"
 )
 
 // Forge is one repository on a forge.
@@ -48,6 +49,9 @@ type Draft struct {
 	Title, Body  string
 	Branch, Base string // from and to
 }
+
+// titleOf returns the title of a draft as forges take it: of at most 255 characters.
+func titleOf(d Draft) string { return visible.Clipped(d.Title, 250) }
 
 // State is the state of a request.
 type State string

@@ -283,3 +283,21 @@ func TestGiteaRemarks(t *testing.T) {
 		}
 	}
 }
+
+// TestLongTitle checks that a title is as short as forges demand.
+func TestLongTitle(t *testing.T) {
+	answers := func(list string) map[string]string {
+		return map[string]string{"GET repos/team/dock/pulls": list, "POST repos/team/dock/pulls": `{"number": 1}`, "PATCH repos/team/dock/pulls/1": `{"number": 1}`}
+	}
+	for _, open := range []func(*testing.T, map[string]string) (Forge, *standIn){githubOf, giteaOf} {
+		for key, list := range map[string]string{"POST repos/team/dock/pulls": "[]", "PATCH repos/team/dock/pulls/1": `[{"number": 1, "state": "open", "head": {"ref": "b"}}]`} {
+			f, s := open(t, answers(list))
+			if _, err := f.Open(t.Context(), Draft{Title: strings.Repeat("long ", 100), Branch: "b", Base: "main"}); err != nil {
+				t.Fatal(err)
+			}
+			if title, _ := s.sent[key]["title"].(string); len([]rune(title)) > 255 || !strings.Contains(title, "long long") {
+				t.Errorf("%s: a title of %d characters: %s", key, len([]rune(title)), title)
+			}
+		}
+	}
+}

@@ -19,7 +19,7 @@ const draftMark = "WIP: "
 func (f *gitea) Kind() Kind { return Gitea }
 
 func (f *gitea) Open(ctx context.Context, d Draft) (Request, error) {
-	title := d.Title
+	title := titleOf(d)
 	d.Title = draftMark + title
 	return f.open(ctx, d, nil, func(r Request) string {
 		if strings.HasPrefix(r.Title, draftMark) {

@@ -47,6 +47,7 @@ var ghStatus = regexp.MustCompile(`\bHTTP (\d{3})\b`)
 func (f *github) Kind() Kind { return GitHub }
 
 func (f *github) Open(ctx context.Context, d Draft) (Request, error) {
+	d.Title = titleOf(d)
 	return f.open(ctx, d, map[string]any{"draft": true}, func(Request) string { return d.Title })
 }
 

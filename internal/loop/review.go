@@ -12,6 +12,7 @@ import (
 	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
+	"stig/internal/gate"
 	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/service/night"
@@ -269,6 +270,24 @@ func (l *loop) send(ctx context.Context, r *Run, record *beads.Record, gated *se
 	return true, nil
 }
 
+// beforeAndAfter describes a difference of a check to those who do not know its names.
+func beforeAndAfter(difference string) string {
+	switch difference {
+	case gate.Turned:
+		return "failed before the work, passes now"
+	case gate.New:
+		return "could not run before the work, passes now"
+	case gate.Held:
+		return "passed before the work, and passes now"
+	case gate.Flaky:
+		return "passed once and failed once before the work, passes now"
+	}
+	return "passes; not run before the work"
+}
+
+// mostBody is how many characters describe work: GitHub takes 65,536 in all.
+const mostBody = 60000
+
 // requestBody describes the work of a run to its reviewers.
 func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, gated *service.PendingClose, onto string) string {
 	var text strings.Builder
@@ -292,11 +311,7 @@ func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, ga
 	}
 	var checks strings.Builder
 	for _, o := range gated.Verdict().Outcomes() {
-		difference := o.Difference
-		if difference == "" {
-			difference = "not run before the work"
-		}
-		fmt.Fprintf(&checks, "- `%s`: passes (%s)\n", strings.ReplaceAll(visible.FirstLine(o.Text), "`", "'"), difference)
+		fmt.Fprintf(&checks, "- `%s`: %s\n", strings.ReplaceAll(visible.FirstLine(o.Text), "`", "'"), beforeAndAfter(o.Difference))
 	}
 	section("Acceptance criteria", checks.String())
 	section("Files", l.diffOf(ctx, r))
@@ -312,6 +327,6 @@ func (l *loop) requestBody(ctx context.Context, r *Run, record *beads.Record, ga
 		}
 	}
 	section("Cost", spent.String())
-	fmt.Fprintf(&text, "Issue %s, run %s of %s. To check it: `stig check --against %s --verify`\n", r.Issue, r.ID, l.name, onto)
-	return visible.HideSecrets(workspace.Visible(text.String()))
+	check := fmt.Sprintf("Issue %s, run %s of %s. To check it: `stig check --against %s --verify`\n", r.Issue, r.ID, l.name, onto)
+	return strings.TrimSpace(visible.Clipped(visible.HideSecrets(workspace.Visible(text.String())), mostBody)) + "\n\n" + check
 }

@@ -68,7 +68,9 @@ func (all shift) work(ctx context.Context) (ended []*Done, err error) {
 	for _, t := range started {
 		t.peers = othersThan(started, t)
 		t.err = t.makeReady(ctx)
-		t.began, t.over = len(t.done.Runs), t.err != nil
+		if t.began, t.over = len(t.done.Runs), t.err != nil; t.over {
+			t.tell("", notServed+"%v", t.err)
+		}
 	}
 	takeTurns(ctx, started)
 	errs = nil
@@ -132,7 +134,7 @@ func forward(ctx context.Context, from <-chan struct{}, to chan<- struct{}) {
 func oneTurn(ctx context.Context, left []*turns, changes <-chan struct{}) {
 	var able []*turns
 	for _, t := range left {
-		if t.later.After(t.now()) {
+		if t.later.After(t.app.Now()) {
 			continue
 		}
 		var err error
@@ -191,10 +193,11 @@ func (t *turns) after(ctx context.Context, ended bool, err error) {
 	default:
 		if t.failures++; t.failures > mostFailures {
 			t.over, t.err = true, err
+			t.tell("", "ended: %v", err)
 			return
 		}
 		t.tell("", "%v; retrying", err)
-		t.later = t.now().Add(t.Times.Look << min(t.failures-1, 5))
+		t.later = t.app.Now().Add(t.Times.Look << min(t.failures-1, 5))
 	}
 }
 

@@ -62,8 +62,11 @@ func (u *upstream) close() {
 // ErrNotHere says that this machine has no clone of a project.
 var ErrNotHere = errors.New("there is no directory")
 
-// Here returns ErrNotHere unless a directory has a store.
+// Here returns ErrNotHere unless a directory has a store. dir may be a glob without a match.
 func Here(dir string) error {
+	if isGlob(dir) {
+		return fmt.Errorf("%w with %s that matches", ErrNotHere, beads.DirName)
+	}
 	if at := filepath.Join(git.RealPath(dir), beads.DirName); !isThere(at) {
 		return fmt.Errorf("%w %s", ErrNotHere, at)
 	}

@@ -143,8 +143,9 @@ func (a *Run) Located(err error) error {
 // unread returns the project of a run as one that cannot be read. Paths in why are cut to those in
 // the project.
 func (a *Run) unread(why string) Unread {
-	why = strings.ReplaceAll(why, git.RealPath(cmp.Or(a.Dir, "."))+string(filepath.Separator), "")
-	return Unread{a.Project, cmp.Or(a.Dir, "."), visible.OneLine(why)}
+	dir := cmp.Or(a.Dir, ".")
+	why = strings.ReplaceAll(why, git.RealPath(dir)+string(filepath.Separator), "")
+	return Unread{a.Project, dir, visible.OneLine(strings.TrimPrefix(why, dir+string(filepath.Separator)))}
 }
 
 // inProject returns a run in another project.

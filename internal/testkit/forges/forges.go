@@ -301,9 +301,9 @@ func (f *Forge) Judge(verb string, number int) error {
 }
 
 // beside does with git what the forge does not know of. merge is the commit that merged the
-// branch; "" means the last one that changed the file of the issue.
+// branch; "" means the last one that changed the file of the issue, else the last one.
 func beside(url, dir, verb, branch, merge string) error {
-	find := `N=${B##*-}; : "${M:=$(git rev-list -1 --first-parent HEAD -- "file-$N")}"; git rev-parse -q --verify "$M^2" >/dev/null && P="-m 1"; `
+	find := `N=${B##*-}; : "${M:=$(git rev-list -1 --first-parent HEAD -- "file-$N")}" "${M:=HEAD}"; git rev-parse -q --verify "$M^2" >/dev/null && P="-m 1"; `
 	script := map[string]string{
 		"byhand":  `git merge -q --squash "origin/$B" && git commit -qm "by hand"`,
 		"mergeby": `git merge -q --no-ff -m "by hand" "origin/$B"`,
