@@ -27,7 +27,7 @@ func TestGitea(t *testing.T) {
 	if program == "" {
 		t.Fatal(`no Gitea: type eval "$(bash .ci/servers gitea)", or set STIG_TEST_GITEA`)
 	}
-	for _, name := range []string{"land_review", "land_feedback", "land_projects"} {
+	for _, name := range []string{"land_review", "land_feedback", "land_projects", "land_pushed", "land_stack"} {
 		p := scriptsIn(t, "script")
 		p.Dir, p.Files = "", []string{filepath.Join(fromHere("testdata", "script"), name+".txtar")}
 		p.Setup = func(env *testscript.Env) error {
