@@ -83,7 +83,7 @@ func TestJudged(t *testing.T) {
 	judged(t, f, len(judgements))
 }
 
-// judgements are what people do with a request, in order. "sync" is stig land --sync.
+// judgements are what people do with a request, in order. At "sync" they wait for stig land --sync.
 var judgements = []string{
 	"merge", "squash", "rebase", "edited", "close", "squash revert", "byhand", "part", "", "sync merge", "part close", "byhand close", "trailer close", "forced squash",
 	"delete", "merge delete", "squash revert reapply", "byhand sync revert", "mergeby sync revert", "squash sync github", "forced", "mergeby", "edited sync revert", "rebase revert",
@@ -96,13 +96,21 @@ func judged(t *testing.T, site forges.Site, issues int) {
 	run := inReview(t, site, issues)
 	site.Status("success")
 	run("stig land --sync") // drafts cannot be merged
-	for n := range issues {
-		for _, verb := range strings.Fields(judgements[n%len(judgements)]) {
-			if verb == "sync" {
-				run("stig land --sync")
-			} else if err := site.Judge(verb, n+1); err != nil {
-				t.Fatal(judgements[n%len(judgements)], err)
+	for step, more := 0, true; more; step++ {
+		more = false
+		for n := range issues {
+			steps := strings.Split(judgements[n%len(judgements)], "sync")
+			if more = more || step+1 < len(steps); step >= len(steps) {
+				continue
 			}
+			for verb := range strings.FieldsSeq(steps[step]) {
+				if err := site.Judge(verb, n+1); err != nil {
+					t.Fatal(judgements[n%len(judgements)], err)
+				}
+			}
+		}
+		if more {
+			run("stig land --sync")
 		}
 	}
 	said := run("stig land --sync")

@@ -81,6 +81,10 @@ func (p manyProjects) files() map[string]string {
 // cannot be read, and that reading writes nothing there.
 func TestManyProjects(t *testing.T) {
 	p := newManyProjects(t, 17)
+	var said bytes.Buffer // ann is known in svc-1, whose inbox may then record since when
+	if runInside(filepath.Join(p.dir, "services", "svc-1"), append(p.env, "STIG_NOW=2026-11-19T09:00:00Z"), &said, &said, "comment", "svc-1-1", "-m", "80 is taken") != 0 {
+		t.Fatal(said.String())
+	}
 	before := p.files()
 	_, screen, code := p.stig("morning", "--all")
 	lines := strings.Split(strings.TrimSuffix(screen, "\n"), "\n")

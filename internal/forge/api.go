@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stig/internal/fault"
@@ -219,7 +220,7 @@ const (
 )
 
 // stamp is the time before each line of a log.
-var stamp = regexp.MustCompile(`^\x{FEFF}?\d{4}-\d\d-\d\dT[0-9:.]+Z `)
+var stamp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\x{FEFF}?\d{4}-\d\d-\d\dT[0-9:.]+Z `) })
 
 // tail returns the last lines of the step of a job that failed; "" if the forge has no log.
 func (f *api) tail(ctx context.Context, job string) string {
@@ -229,7 +230,7 @@ func (f *api) tail(ctx context.Context, job string) string {
 	}
 	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
 	for i, line := range lines {
-		lines[i] = strings.TrimRight(stamp.ReplaceAllString(line, ""), "\r")
+		lines[i] = strings.TrimRight(stamp().ReplaceAllString(line, ""), "\r")
 	}
 	for i, line := range slices.Backward(lines) {
 		if strings.HasPrefix(line, "##[error]") || strings.Contains(line, "❌") { // later steps clean up

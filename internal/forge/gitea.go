@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // gitea is a repository on Gitea or Forgejo. A draft has a title that begins with draftMark.
@@ -158,12 +159,12 @@ func (f *gitea) mayWrite(ctx context.Context, name string) (bool, error) {
 }
 
 // giteaJob is the path of a job of Gitea's own CI, in the address of a status.
-var giteaJob = regexp.MustCompile(`/actions/runs/\d+/jobs/(\d+)$`)
+var giteaJob = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/actions/runs/\d+/jobs/(\d+)$`) })
 
 func (f *gitea) Checks(ctx context.Context, head string) (c Checks, err error) {
 	list, err := listed[commitStatus](ctx, &f.api, f.repo("/commits/%s/status", head), "statuses")
 	for i, s := range list {
-		if at := giteaJob.FindStringSubmatch(s.URL); at != nil && s.failed() && f.isOf(ctx, at[1], head) {
+		if at := giteaJob().FindStringSubmatch(s.URL); at != nil && s.failed() && f.isOf(ctx, at[1], head) {
 			list[i].Description = cmp.Or(f.tail(ctx, at[1]), s.Description)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"stig/internal/fault"
 	"stig/internal/visible"
@@ -31,7 +32,7 @@ func ghCall(gh func(context.Context, []byte, ...string) ([]byte, error), host st
 		text, err := gh(ctx, stdin, argv...)
 		if err != nil {
 			said := &fault.Error{Code: fault.Store, Path: "gh", Reason: visible.OneLine(err.Error()), Hint: "gh must be installed and signed in: type gh auth status"}
-			if found := ghStatus.FindStringSubmatch(err.Error()); found != nil {
+			if found := ghStatus().FindStringSubmatch(err.Error()); found != nil {
 				code, _ := strconv.Atoi(found[1])
 				said.Err = status(code)
 			}
@@ -42,7 +43,7 @@ func ghCall(gh func(context.Context, []byte, ...string) ([]byte, error), host st
 }
 
 // ghStatus is how gh tells the status of an answer.
-var ghStatus = regexp.MustCompile(`\bHTTP (\d{3})\b`)
+var ghStatus = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bHTTP (\d{3})\b`) })
 
 func (f *github) Kind() Kind { return GitHub }
 

@@ -40,7 +40,7 @@ var againstRules = []Rule{{
 }, {
 	ID: RuleCheckWeakened, Severity: Warning,
 	Summary: "an issue passes because its checks changed with its work",
-	Why:     "Scripts that criteria run, and existing tests, decide what passes. stig check --against REV --verify also runs the criteria with the scripts and tests of REV: if they fail, the work passes because its checks changed. That may be right, but somebody has to review it. Where work lands by review, this is an error: change the check first, in a request of its own.",
+	Why:     "Scripts that criteria run, and existing tests with what they expect, decide what passes. A script whose output a criterion judges is the work. stig check --against REV --verify also runs the criteria with the scripts and tests of REV: if they fail, the work passes because its checks changed. That may be right, but somebody has to review it. Where work lands by review, this is an error: change the check first, in a request of its own.",
 	Example: "check.sh exits with 0 now, and with 1 as it was on main",
 	Fix:     "Review what changed in them: git diff REV... -- FILE; if a check was weakened, restore it and type stig reopen ID --reason …",
 }, {

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stig/internal/beads"
@@ -204,7 +205,7 @@ func (s *Site) Publish(ctx context.Context, w ReviewWork) (signals.Review, error
 }
 
 // isReply matches what stig answers to a thread. A person may use the account of stig's token.
-var isReply = regexp.MustCompile(`^Addressed in [0-9a-f]{40,64}\.$`)
+var isReply = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Addressed in [0-9a-f]{40,64}\.$`) })
 
 // answer answers the open threads of a review with its head, each once.
 func (s *Site) answer(ctx context.Context, r signals.Review) error {

@@ -510,7 +510,7 @@ func (s *syncing) askOfClosed(ctx context.Context, one *Requested, r signals.Rev
 		return err
 	}
 	remarks = slices.DeleteFunc(remarks, func(m forge.Remark) bool {
-		if !m.Trusted && !isReply.MatchString(m.Text) {
+		if !m.Trusted && !isReply().MatchString(m.Text) {
 			one.stranger(m)
 		}
 		return !m.Trusted
@@ -591,7 +591,7 @@ func (s *syncing) batch(ctx context.Context, one *Requested, r signals.Review, r
 	}
 	for _, m := range remarks {
 		switch {
-		case isReply.MatchString(m.Text):
+		case isReply().MatchString(m.Text):
 		case !m.Trusted:
 			one.stranger(m)
 		default:
