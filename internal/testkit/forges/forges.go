@@ -46,8 +46,8 @@ type Site interface {
 
 // Forge is a stand-in.
 type Forge struct {
-	URL    string
-	Bare   string // the repository
+	URL  string
+	Bare string // the repository
 	// Served is called once a request such as "POST /pulls" took effect, before its answer is
 	// sent; nil for nothing.
 	Served func(request string)
