@@ -219,7 +219,7 @@ func (g *Gitea) Judge(verb string, number int) error {
 		return g.beside(verb, number)
 	}
 	var err error
-	for range 100 { // Gitea first finds out whether it can be merged
+	for range 600 { // Gitea first finds out whether it can be merged
 		if err = g.repo(Writer, http.MethodPost, at+"/merge", in, nil); err == nil {
 			return nil
 		}
