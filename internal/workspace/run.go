@@ -342,7 +342,7 @@ var ofRuns = []string{"STIG_TRUST", "STIG_ACTOR", "STIG_ISSUE", "STIG_RUN", "STI
 func (a *Run) EnvironFor(own ...string) (env []string) {
 	drop := slices.Concat(ofRuns, git.PlaceVariables)
 	if a.Config.ByReview() { // a worker must not judge its own request
-		drop = append(drop, "GITEA_TOKEN", "FORGEJO_TOKEN")
+		drop = append(drop, "GITEA_TOKEN", "FORGEJO_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 	}
 	for _, variable := range own {
 		name, _, _ := strings.Cut(variable, "=")
