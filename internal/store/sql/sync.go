@@ -48,7 +48,7 @@ func (c Copy) Sync(ctx context.Context, o beads.Options) (s Synced, err error) {
 		}
 		err = putNew(c.File, text)
 		created = err == nil
-		if err != nil && !fault.Is(err, fault.Refused) { // refused: another process was faster
+		if _, absent := os.Stat(c.File); err != nil && absent != nil { // else another one was faster
 			return s, err
 		}
 	}
