@@ -21,9 +21,6 @@ var requests = flag.Int("requests", len(judgements), "requests for review in Tes
 // TestGitea runs the scripts of landing by review, and what judges and reviewers do, on a real
 // Gitea.
 func TestGitea(t *testing.T) {
-	if testing.Short() {
-		t.Skip("building Gitea takes minutes")
-	}
 	program := os.Getenv("STIG_TEST_GITEA")
 	if program == "" {
 		t.Fatal(`no Gitea: type eval "$(bash .ci/servers gitea)", or set STIG_TEST_GITEA`)
@@ -46,9 +43,9 @@ func TestGitea(t *testing.T) {
 		}
 		testscript.Run(t, p)
 	}
-	tests := []func(*testing.T, forges.Site){reviewed}
+	tests := []func(*testing.T, *forges.Gitea){protected, func(t *testing.T, g *forges.Gitea) { reviewed(t, g) }}
 	for done := 0; done < *requests; done += len(judgements) { // with 100 at once, Gitea tries to merge all of them after each landing, for an hour
-		tests = append(tests, func(t *testing.T, g forges.Site) { judged(t, g, len(judgements)) })
+		tests = append(tests, func(t *testing.T, g *forges.Gitea) { judged(t, g, len(judgements)) })
 	}
 	for n, test := range tests {
 		t.Run(fmt.Sprintf("people %d", n), func(t *testing.T) {
@@ -62,22 +59,13 @@ func TestGitea(t *testing.T) {
 	}
 }
 
-// TestProtection protects the main branch as docs/reviews.md says, on a real Gitea: only the store is
-// pushed, and a request needs its job and an approval.
-func TestProtection(t *testing.T) {
-	program := os.Getenv("STIG_TEST_GITEA")
-	if program == "" {
-		t.Skip("no Gitea: see TestGitea")
-	}
+// protected protects the main branch as docs/reviews.md says: only the store is pushed, and a
+// request needs its job and an approval.
+func protected(t *testing.T, g *forges.Gitea) {
 	var rule map[string]any
 	if err := json.Unmarshal([]byte(blocks(readFile(t, "..", "..", "docs", "reviews.md"), "json")[1]), &rule); err != nil {
 		t.Fatal(err)
 	}
-	g, err := forges.StartGitea(program, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
 	run := inReview(t, g, 1)
 	if err := g.Protect(rule); err != nil {
 		t.Fatal(err)
