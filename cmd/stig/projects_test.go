@@ -260,7 +260,7 @@ func TestTraceTo(t *testing.T) {
 		args []string
 		code int
 	}{
-		{"project svc-2 (../services/svc-2): home-1: no such issue", []string{"home-1", "query", "-m", "x", "--to", "svc-2:mara"}, 4},
+		{"project svc-2 (../services/svc-2): no issue mara; a trace for an actor of that name is left on an issue there, and home-1 is none", []string{"home-1", "query", "-m", "x", "--to", "svc-2:mara"}, 4},
 		{"no-1: no such issue", []string{"no-1", "finding", "-m", "x", "--to", "svc-2:svc-2-1"}, 4},
 		{"project gone (../gone): there is no directory .beads", []string{"home-1", "finding", "-m", "x", "--to", "gone:gone-1"}, 3},
 		{"project bad (../services/bad): .beads/issues.jsonl:2: ", []string{"bad-1", "finding", "-m", "x", "--to", "bad:bad-1"}, 3},

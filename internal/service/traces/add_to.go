@@ -3,8 +3,11 @@ package traces
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
+	"stig/internal/fault"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
@@ -45,11 +48,9 @@ func addThere(ctx context.Context, a, in *workspace.Run, name string, d Draft, d
 		return nil, in.Located(err)
 	}
 	_, isIssue := file.Index(name)
+	_, hasIssue := file.Index(d.Issue)
 	_ = file.Close()
-	content := map[string]any{}
-	for key, value := range d.Content {
-		content[key] = value
-	}
+	content := maps.Clone(d.Content)
 	if content["to"] = name; isIssue {
 		delete(content, "to")
 		if d.Issue != name {
@@ -59,6 +60,8 @@ func addThere(ctx context.Context, a, in *workspace.Run, name string, d Draft, d
 			d.Body = strings.TrimSpace(d.Body + "\n\nFrom " + d.Issue + " of project " + a.Project + ".")
 		}
 		d.Issue = name
+	} else if !hasIssue {
+		return nil, in.Located(&fault.Error{Code: fault.NotFound, Reason: fmt.Sprintf("no issue %s; a trace for an actor of that name is left on an issue there, and %s is none", visible.OneLine(name), d.Issue), Hint: "type " + in.Typed("stig list")})
 	}
 	d.Content = content
 	added, err := Add(ctx, in, AddRequest{Drafts: []Draft{d}, DryRun: dryRun})
